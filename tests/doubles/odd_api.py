@@ -1,5 +1,6 @@
 """A server that answers a POST in whatever way a test says, on real sockets over loopback."""
 
+import json
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -77,6 +78,18 @@ def answering(answer: Callable[[Asked], None]) -> Iterator[OddApi]:
             yield api
         finally:
             api.ending.set()
+
+
+def refusing(
+    status: int, message: str = "No.", to: Callable[[Asked], bool] = lambda _: True
+) -> Callable[[Asked], None]:
+    """Answers the requests that `to` picks with this error, and the others as they should be."""
+    error = json.dumps({"error": {"message": message}}).encode()
+
+    def answer(asked: Asked) -> None:
+        asked.send(error, status) if to(asked) else asked.says()
+
+    return answer
 
 
 def never(asked: Asked) -> None:

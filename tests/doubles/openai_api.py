@@ -59,7 +59,6 @@ class ScriptedApi(Api):
     def __init__(self) -> None:
         super().__init__()
         self.received: list[dict[str, Any]] = []
-        self.keys: list[str] = []
         self._replies: list[bytes] = []
         self.url = ""
         self.answers(content="Fine.")
@@ -81,7 +80,6 @@ class ScriptedApi(Api):
 
     def reply(self, headers: dict[str, str], body: bytes, transport: asyncio.Transport) -> None:
         self.received.append(json.loads(body))
-        self.keys.append(headers["authorization"])
         transport.write(self._replies[min(len(self.received), len(self._replies)) - 1])
 
 

@@ -73,11 +73,8 @@ class PostgresServer:
 
 
 @contextmanager
-def running_postgres(
-    binaries: Path, port: int, *, flushes: bool = False
-) -> Iterator[PostgresServer]:
-    """A Postgres server that accepts everybody on loopback, as long as the block lasts; with `flushes`
-    what it commits outlives the machine."""
+def running_postgres(binaries: Path, port: int) -> Iterator[PostgresServer]:
+    """A Postgres server that accepts everybody on loopback, as long as the block lasts."""
     # Postgres refuses to be run by root; Debian's package makes this user.
     user: dict[str, Any] = {"user": "postgres", "group": "postgres"} if os.geteuid() == 0 else {}
     with tempfile.TemporaryDirectory(prefix="loom-postgres-") as folder:
@@ -93,7 +90,7 @@ def running_postgres(
         subprocess.run([*made, "-E", "UTF8", "--locale=C.UTF-8"], check=True, **quiet, **user)
         options = [
             *SETTINGS,
-            *(() if flushes else FORGETFUL),
+            *FORGETFUL,
             f"port={port}",
             f"unix_socket_directories={folder}",
         ]
@@ -141,8 +138,8 @@ class S3Server:
             "s3",
             endpoint_url=self.environment["AWS_ENDPOINT_URL"],
             region_name=self.environment["AWS_REGION"],
-            aws_access_key_id="test",
-            aws_secret_access_key="test",
+            aws_access_key_id=self.environment["AWS_ACCESS_KEY_ID"],
+            aws_secret_access_key=self.environment["AWS_SECRET_ACCESS_KEY"],
         )
         client.create_bucket(Bucket=name)
         client.close()

@@ -18,7 +18,7 @@ from resources.llm.model_spec import ModelSpec
 from resources.llm.request import ChatRequest, Completion, Outcome
 from tests.doubles.one_colour import one_colour
 from tests.doubles.providers.hosted_models import Anthropic, Gemini, Gpt4o, OpenAIReasoning
-from tests.doubles.providers.open_models import LlamaCpp, LmStudio, Ollama, Sglang, Vllm
+from tests.doubles.providers.open_models import Ollama, Sglang, Vllm
 from tests.doubles.providers.provider import KEY, Provider, running
 from tests.resources.llm.entries import gateway_of as of_entries
 
@@ -30,8 +30,8 @@ DOUBLES: dict[str, type[Provider]] = {
     "qwen-vllm": Vllm,
     "qwen-sglang": Sglang,
     "qwen-ollama": Ollama,
-    "gemma-llamacpp": LlamaCpp,
-    "qwen-lmstudio": LmStudio,
+    "gemma-llamacpp": Provider,
+    "qwen-lmstudio": Provider,
     "gemini-flash": Gemini,
     "claude": Anthropic,
 }

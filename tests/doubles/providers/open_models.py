@@ -1,5 +1,4 @@
-"""vLLM, SGLang, Ollama, llama.cpp, LM Studio: servers of open models, which need no key and ignore
-unknown fields."""
+"""vLLM, SGLang, Ollama: servers of open models, which need no key and ignore unknown fields."""
 
 from typing import Any
 
@@ -121,29 +120,3 @@ class Ollama(Provider):
         if thought:
             message["reasoning"] = thought
         return self.body(asked, message, finish, used)
-
-
-class LlamaCpp(Provider):
-    """llama.cpp's server: any name of a model will do."""
-
-    context = 16_384
-
-    def check(self, asked: Asked) -> None:
-        if (prompt := asked.prompt_tokens) >= self.context:
-            words = f"exceeds the available context size ({self.context} tokens), try increasing it"
-            kind = "exceed_context_size_error"
-            raise refusal(400, f"request ({prompt} tokens) {words}", kind, code=400)
-
-
-class LmStudio(Provider):
-    """LM Studio's server: it refuses a prompt longer than the context of the loaded model."""
-
-    context = 16_384
-
-    def check(self, asked: Asked) -> None:
-        if asked.prompt_tokens >= self.context:
-            words = (
-                "The number of tokens to keep from the initial prompt is greater than the context "
-                "length. Try to load the model with a larger context length, or provide a shorter input"
-            )
-            raise Refused(400, {"error": words})

@@ -7,7 +7,7 @@ from contextlib import closing
 from pathlib import Path
 
 from resources.llm.ledger import Call, Charge, Ledger
-from tests.resources.llm.entries import call, charges_of
+from tests.resources.llm.entries import call
 
 PAGE = 4096
 LEAF = 13
@@ -24,21 +24,10 @@ def entry(number: int) -> Call | Charge:
     return answered._replace(outcome="refused", response=text[:10_000]).as_charge("Withheld.")
 
 
-def fill(path: Path, n_entries: int = 120) -> list[Call | Charge]:
-    """A ledger with calls and charges, closed; what is in it."""
-    ledger = Ledger(path)
-    entries = [entry(number) for number in range(n_entries)]
-    ledger.add(entries)
-    ledger.close()
-    return entries
-
-
-def contents(path: Path) -> list[Call | Charge]:
-    ledger = Ledger(path)
-    try:
-        return [*ledger, *charges_of(ledger)]
-    finally:
-        ledger.close()
+def fill(path: Path, n_entries: int = 120) -> None:
+    """A ledger with calls and charges, closed."""
+    with closing(Ledger(path)) as ledger:
+        ledger.add([entry(number) for number in range(n_entries)])
 
 
 def n_pages(path: Path) -> int:

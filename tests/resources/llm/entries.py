@@ -3,13 +3,12 @@
 import base64
 import io
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 import yaml
 from PIL import Image as Picture
-from tenacity import wait_none
 
 from methods.prompts.messages import Image, Message, Text
 from resources.images.store import ImageStore
@@ -20,7 +19,7 @@ from resources.llm.ledger.batch_state import BatchItem, FailedRequest
 from resources.llm.ledger.calls import unpack
 from resources.llm.model_spec import ModelSpec
 from resources.llm.registry import load_registry
-from resources.llm.request import ChatRequest, Outcome, request_key
+from resources.llm.request import ChatRequest, Failure, Outcome, request_key
 from resources.llm.request_body import wire_body
 from resources.mock_server.process import MockServerProcess
 from tests.doubles.odd_api import Asked, OddApi, answering
@@ -38,6 +37,7 @@ def spec_of(**fields: Any) -> ModelSpec:
     return ModelSpec.model_validate({"name": "it", "provider": "openai", "model": "it-1", **fields})
 
 
+DOLLAR_A_TOKEN = {"prompt": 1_000_000, "completion": 1_000_000}
 BATCH_ITEM = BatchItem("k", "b", 1, "waiting", None, None, "s", "r", "q@1", {"model": "m"})
 
 
@@ -102,10 +102,6 @@ def charge(number: int, **changes: object) -> Charge:
     return lost.as_charge("Withheld.")._replace(**changes)
 
 
-def no_backoff(**_: float) -> wait_none:
-    return wait_none()
-
-
 def charges_of(ledger: Ledger) -> list[Charge]:
     """Every charge, in the order they were made; without its request before version 5."""
     query = f"SELECT {', '.join(Charge._fields)} FROM charges ORDER BY seq"
@@ -137,16 +133,22 @@ def gateway_of(
     return Gateway(load_registry(path), "p", ledger, images, **options)
 
 
+def requests_of(texts: Iterable[str], model: str = "it", **params: int) -> list[ChatRequest]:
+    return [ChatRequest(model, (Message.from_text("user", text),), "q@1", params) for text in texts]
+
+
 def questions(n: int, model: str = "it", **params: int) -> list[ChatRequest]:
-    return [
-        ChatRequest(model, (Message.from_text("user", f"Question {number}?"),), "q@1", params)
-        for number in range(n)
-    ]
+    return requests_of((f"Question {number}?" for number in range(n)), model, **params)
 
 
 def ask(gateway: Gateway, n: int = 1, **params: int) -> list[Outcome]:
     outcomes, _ = gateway.ask("stage", questions(n, **params))
     return outcomes
+
+
+def kinds(outcomes: Iterable[Outcome]) -> list[str]:
+    """How each request ended: `answered`, or the kind of its failure."""
+    return [each.kind if isinstance(each, Failure) else "answered" for each in outcomes]
 
 
 def ask_server(

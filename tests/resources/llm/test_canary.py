@@ -1,8 +1,9 @@
 """A model whose first results all fail for one reason is asked no more, and the others go on."""
 
-import asyncio
 import json
+import threading
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -16,12 +17,12 @@ from resources.llm.canary import Canaries, Canary, ModelGivenUp, PromptGivenUp
 from resources.llm.gateway import Gateway
 from resources.llm.model_calls import ModelCalls
 from resources.llm.parsed_reply import MAX_REPAIRS, ParsedReply, complete_and_parse
-from resources.llm.request import ChatRequest, Completion, Outcome
+from resources.llm.request import ChatRequest, Outcome
 from resources.llm.usage import Usage
-from tests.doubles.odd_api import Asked, answering
-from tests.doubles.openai_api import Api, completion, serving
+from tests.doubles.odd_api import Asked, answering, refusing
+from tests.doubles.openai_api import Api, serving
 from tests.resources.llm import entries
-from tests.resources.llm.entries import change_entries, gateway_of, spec_of
+from tests.resources.llm.entries import change_entries, gateway_of, kinds, spec_of
 
 pytestmark = pytest.mark.slow
 
@@ -69,16 +70,15 @@ def test_a_judge_that_answers_rubbish_is_not_asked_81_times(tmp_path, api, concu
     assert len(api.received) <= max(20, concurrency) * (1 + MAX_REPAIRS) < 3 * 81
 
 
-def ask_by_prompt(folder: Path, status: int, body: bytes) -> tuple[Counter[str], set[str]]:
+def ask_by_prompt(
+    folder: Path, answer_odd: Callable[[Asked], None]
+) -> tuple[Counter[str], set[str]]:
     """How 30 requests with each of two prompts ended, of which one is answered so, and what was said
     where a prompt was given up."""
     messages: set[str] = set()
 
     def answer(asked: Asked) -> None:
-        if b" to odd?" in asked.body:
-            asked.send(body, status)
-        else:
-            asked.says()
+        answer_odd(asked) if b" to odd?" in asked.body else asked.says()
 
     requests = [
         ChatRequest("judge", (Message.from_text("user", f"{number} to {name}?"),), f"{name}@1")
@@ -101,8 +101,7 @@ def ask_by_prompt(folder: Path, status: int, body: bytes) -> tuple[Counter[str],
 
 
 def test_a_judge_that_answers_rubbish_to_one_prompt_is_asked_with_the_others(tmp_path):
-    teapot = completion({"role": "assistant", "content": "I am a teapot."}, 9, 2)
-    ended, messages = ask_by_prompt(tmp_path, 200, teapot)
+    ended, messages = ask_by_prompt(tmp_path, lambda asked: asked.says("I am a teapot."))
 
     # Twenty results decide; the ten after them are not sent.
     ends = {"odd: no_json": 19, "odd: left out": 1, "odd: given_up": 10}
@@ -118,7 +117,7 @@ def test_a_server_that_is_out_of_order_is_given_up_for_all_prompts_and_says_so_o
 ):
     monkeypatch.setattr(circuit_breaker, "LONGEST_PAUSE", 0.01)
     with pytest.raises(ModelGivenUp, match="^s stopped asking judge, as its first 20 ") as caught:
-        ask_by_prompt(tmp_path, 500, b"{}")
+        ask_by_prompt(tmp_path, refusing(500))
 
     assert not isinstance(caught.value, PromptGivenUp)
 
@@ -180,7 +179,7 @@ def test_a_prompt_that_is_too_long_is_no_result_where_a_shorter_one_follows(
 
     if can_be_shorter:
         outcomes, usage = gateway.map("s", questions(50), ask)
-        assert len([each for each in outcomes if isinstance(each, Completion)]) == 50
+        assert kinds(outcomes) == ["answered"] * 50
         assert usage.failures == {"too_long": 50} and len(api.received) == 50
     else:
         with pytest.raises(ModelGivenUp, match="first 20 results all failed with too_long"):
@@ -199,21 +198,12 @@ def test_an_error_of_the_caller_leaves_its_place_to_the_next(tmp_path, api):
     assert len(set(keys)) == 50
 
 
-def refuses_judge(asked: Asked, status: int) -> None:
-    """Refuses the key or the requests of the model `judge`, answers the other."""
-    if is_to_judge(asked):
-        asked.send(b'{"error": {"message": "No.", "code": null}}', status)
-    else:
-        asked.says()
-
-
 def is_to_judge(asked: Asked) -> bool:
     return json.loads(asked.body)["model"] == "judge"
 
 
-def kinds(outcomes: list[Outcome], model: str) -> Counter[str]:
-    mine = outcomes[("judge", "other").index(model) :: 2]
-    return Counter("answered" if isinstance(each, Completion) else each.kind for each in mine)
+def kinds_of(model: str, outcomes: list[Outcome]) -> Counter[str]:
+    return Counter(kinds(outcomes[("judge", "other").index(model) :: 2]))
 
 
 def ask_in_turn(gateway: Gateway, n: int = 81) -> tuple[list[Outcome], Usage]:
@@ -221,11 +211,11 @@ def ask_in_turn(gateway: Gateway, n: int = 81) -> tuple[list[Outcome], Usage]:
 
 
 def test_a_refused_key_ends_the_requests_of_its_model_only(tmp_path):
-    with answering(partial(refuses_judge, status=401)) as api:
+    with answering(refusing(401, to=is_to_judge)) as api:
         outcomes, usage = ask_in_turn(make_gateway(tmp_path, api.url))
 
-    assert kinds(outcomes, "other") == {"answered": 81}
-    ended = kinds(outcomes, "judge")
+    assert kinds_of("other", outcomes) == {"answered": 81}
+    ended = kinds_of("judge", outcomes)
     assert ended.total() == 81 and ended.keys() == {"auth", "given_up"}
     assert sum(map(is_to_judge, api.received)) == ended["auth"] <= 20
     assert usage.failures == ended
@@ -244,40 +234,31 @@ def test_a_model_that_is_given_up_is_asked_with_no_other_prompt():
 def test_a_model_that_fails_is_given_up_but_what_it_answered_earlier_is_there(tmp_path):
     with serving(Api()) as url:
         make_gateway(tmp_path, url).ask("s", questions(81)[60:])
-    with answering(partial(refuses_judge, status=400)) as api:
+    with answering(refusing(400, to=is_to_judge)) as api:
         outcomes, _ = ask_in_turn(make_gateway(tmp_path, api.url))
 
-    assert kinds(outcomes, "other") == {"answered": 81}
-    assert kinds(outcomes, "judge") == {"bad_request": 20, "given_up": 40, "answered": 21}
+    assert kinds_of("other", outcomes) == {"answered": 81}
+    assert kinds_of("judge", outcomes) == {"bad_request": 20, "given_up": 40, "answered": 21}
     assert sum(map(is_to_judge, api.received)) == 20
-
-
-class Sleepy(Api):
-    """Answers `judge` only when it has answered so many requests of `other`."""
-
-    def __init__(self, until: int) -> None:
-        super().__init__()
-        self.until, self.n_answered = until, 0
-        self._held: list[tuple[dict[str, str], bytes, asyncio.Transport]] = []
-
-    def reply(self, headers: dict[str, str], body: bytes, transport: asyncio.Transport) -> None:
-        if json.loads(body)["model"] == "judge" and self.n_answered < self.until:
-            self._held.append((headers, body, transport))
-            return
-        super().reply(headers, body, transport)
-        self.n_answered += 1
-        while self._held and self.n_answered >= self.until:
-            super().reply(*self._held.pop())
 
 
 def test_a_model_that_never_answers_in_time_does_not_hold_up_the_others(tmp_path, monkeypatch):
     monkeypatch.setattr(gateway, "WORKERS", 2)
-    with serving(Sleepy(until=40)) as url:
+    others_are_answered = threading.Event()
+
+    def answer(asked: Asked) -> None:
+        if is_to_judge(asked):
+            assert others_are_answered.wait(25)
+        asked.says()
+        if sum(not is_to_judge(each) for each in asked.server.received) == 40:
+            others_are_answered.set()
+
+    with answering(answer) as api:
         # More than all workers of one model, so that they would all wait for the one that sleeps.
         asks = change_entries(
-            make_gateway(tmp_path, url, concurrency=4), attempts=1, timeouts={"whole": 20}
+            make_gateway(tmp_path, api.url, concurrency=4), attempts=1, timeouts={"whole": 20}
         )
         assert asks._workers() < 40
         outcomes, _ = ask_in_turn(asks, 40)
 
-    assert kinds(outcomes, "judge") == kinds(outcomes, "other") == {"answered": 40}
+    assert kinds_of("judge", outcomes) == kinds_of("other", outcomes) == {"answered": 40}

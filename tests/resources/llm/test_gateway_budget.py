@@ -8,19 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from methods.prompts.messages import Message
 from resources.llm.budget import BudgetReached
 from resources.llm.concurrency import START
 from resources.llm.gateway import Gateway
 from resources.llm.ledger import Ledger
-from resources.llm.request import ChatRequest
 from tests.doubles.odd_api import Asked, answering
 from tests.doubles.openai_api import Api, answer_to, serving
-from tests.resources.llm.entries import ask, charges_of, gateway_of
+from tests.resources.llm.entries import DOLLAR_A_TOKEN, ask, charges_of, gateway_of, requests_of
 
 # A dollar a token, and the stand-in counts characters: 12 asked and 12 + 18 answered are $42. At most a
 # call may cost a token a byte, 8 for the message and its 50 answered: 12 + 8 + 50 = $70.
 TEXTS = [f"Question {number:02}?" for number in range(10)]
+REQUESTS = requests_of(TEXTS, max_tokens=50)
 COST = 42
 MOST = 50
 """Dollars that a question of `entries` may cost with 31 tokens answered: 11 + 8 + 31."""
@@ -30,16 +29,8 @@ def priced(
     folder: Path, url: str, run: str = "", budget: float | None = None, concurrency: int = 8
 ) -> Gateway:
     """A gateway as each run makes its own, over one ledger."""
-    price = {"prompt": 1_000_000, "completion": 1_000_000}
-    entry = {"base_url": url, "concurrency": concurrency, "price": price}
+    entry = {"base_url": url, "concurrency": concurrency, "price": DOLLAR_A_TOKEN}
     return gateway_of(folder, {"it": entry}, budget, run=run)
-
-
-def requests(texts: list[str]) -> list[ChatRequest]:
-    return [
-        ChatRequest("it", (Message.from_text("user", text),), "test/budget@1", {"max_tokens": 50})
-        for text in texts
-    ]
 
 
 def spent(folder: Path) -> Counter[str]:
@@ -68,13 +59,13 @@ def test_a_run_stops_before_it_passes_its_budget_and_the_next_asks_only_the_rest
     # Of $200, two of $70 are set aside; a third fits when the first has cost 42, a fourth when the
     # third has: 3 * 42 + 70 = 196. Then 4 * 42 + 70 = 238.
     with pytest.raises(BudgetReached, match=r"has spent \$168\.0000 .* may cost \$70\.0000"):
-        priced(tmp_path, url, "poor", budget=200).ask("s", requests(TEXTS))
+        priced(tmp_path, url, "poor", budget=200).ask("s", REQUESTS)
 
     assert spent(tmp_path) == {"poor": 4 * COST}
     kept = {call.response for call in Ledger(tmp_path / "ledger.sqlite")}
     assert kept == {answer_to(text) for text in heard}, "all that was sent was answered and kept"
 
-    outcomes, usage = priced(tmp_path, url, "rich", budget=1000).ask("s", requests(TEXTS))
+    outcomes, usage = priced(tmp_path, url, "rich", budget=1000).ask("s", REQUESTS)
 
     assert [outcome.text for outcome in outcomes] == [answer_to(text) for text in TEXTS]
     assert (usage.calls, usage.cache_hits, usage.cost_usd) == (6, 4, 6 * COST)
@@ -82,7 +73,7 @@ def test_a_run_stops_before_it_passes_its_budget_and_the_next_asks_only_the_rest
     assert sorted(heard) == TEXTS
 
     # What is in the ledger costs no budget.
-    _, usage = priced(tmp_path, url, "broke", budget=0).ask("s", requests(TEXTS))
+    _, usage = priced(tmp_path, url, "broke", budget=0).ask("s", REQUESTS)
     assert usage.cache_hits == 10
 
 
@@ -98,7 +89,7 @@ def test_what_is_cut_off_with_its_stage_counts_against_the_budget(tmp_path, hear
         gateway = priced(tmp_path, slow, budget=100)
         for stage in (1, 2, 3):
             with pytest.raises((ZeroDivisionError, BudgetReached)):
-                gateway.map("s", [*requests(TEXTS[stage : stage + 1]), None], fall)
+                gateway.map("s", [REQUESTS[stage], None], fall)
 
     # Each was sent, and is answered and billed whether anybody still waits or not: 42 and 42, and the
     # third, 84 + 70 = 154, was not to go.

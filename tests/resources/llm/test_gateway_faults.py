@@ -10,12 +10,11 @@ from typing import NamedTuple
 
 import pytest
 
-from methods.prompts.messages import Message
 from resources.llm import circuit_breaker, concurrency
 from resources.llm.budget import BudgetReached
 from resources.llm.gateway import Gateway
 from resources.llm.ledger import Charge, Ledger
-from resources.llm.request import ChatRequest, Completion, Outcome
+from resources.llm.request import Completion, Outcome
 from resources.llm.usage import Usage
 from tests.doubles.faulty_api import (
     ABANDONED,
@@ -27,24 +26,24 @@ from tests.doubles.faulty_api import (
     Weather,
 )
 from tests.doubles.openai_api import answer_to, serving
-from tests.resources.llm.entries import change_entries, charges_of, gateway_of
+from tests.resources.llm.entries import (
+    DOLLAR_A_TOKEN,
+    change_entries,
+    charges_of,
+    gateway_of,
+    requests_of,
+)
 
 pytestmark = pytest.mark.slow
 
 
 def make_gateway(folder, url, concurrency=8, budget_usd=None) -> Gateway:
-    price = {"prompt": 1_000_000, "completion": 1_000_000}
-    return gateway_of(
-        folder, {"it": {"base_url": url, "concurrency": concurrency, "price": price}}, budget_usd
-    )
+    entry = {"base_url": url, "concurrency": concurrency, "price": DOLLAR_A_TOKEN}
+    return gateway_of(folder, {"it": entry}, budget_usd)
 
 
 def ask(gateway: Gateway, texts: list[str], **params: int) -> tuple[dict[str, Outcome], Usage]:
-    requests = [
-        ChatRequest("it", (Message.from_text("user", text),), "test/fault@1", params)
-        for text in texts
-    ]
-    outcomes, usage = gateway.ask("stage", requests)
+    outcomes, usage = gateway.ask("stage", requests_of(texts, **params))
     return dict(zip(texts, outcomes, strict=True)), usage
 
 

@@ -8,9 +8,15 @@ from resources.llm import circuit_breaker, run_context
 from resources.llm.canary import FIRST_RESULTS
 from resources.llm.model_calls import AuthError
 from resources.llm.progress import ProgressReport
-from resources.llm.request import Completion
-from tests.doubles.odd_api import Asked, answering, never
-from tests.resources.llm.entries import ask, ask_server, charges_of, gateway_of, questions
+from tests.doubles.odd_api import Asked, answering, never, refusing
+from tests.resources.llm.entries import (
+    ask,
+    ask_server,
+    charges_of,
+    gateway_of,
+    kinds,
+    questions,
+)
 
 
 @pytest.mark.parametrize("limit", [{"requests_per_minute": 10}, {"tokens_per_minute": 5_100}])
@@ -23,22 +29,15 @@ def test_a_limit_per_minute_holds_across_stages(tmp_path, monkeypatch, limit):
         began = time.monotonic()
         for stage, n in (("one", 12), ("two", 25)):
             outcomes, _ = gateway.ask(stage, questions(n, max_tokens=500))
-            assert all(isinstance(outcome, Completion) for outcome in outcomes)
+            assert kinds(outcomes) == ["answered"] * n
         assert time.monotonic() - began >= 0.8
     assert len(gateway.ledger) == 25
 
 
 def test_refusals_for_asking_too_much_leave_fewer_in_flight(tmp_path):
-    def answer(asked: Asked) -> None:
-        if len(asked.server.received) <= 3:
-            asked.send(b"{}", 429)
-        else:
-            asked.says()
-
-    with answering(answer) as api:
+    with answering(refusing(429, to=lambda asked: len(asked.server.received) <= 3)) as api:
         gateway = gateway_of(tmp_path, {"it": {"base_url": api.url, "concurrency": 8}})
-        outcomes = ask(gateway, 6)
-    assert all(isinstance(outcome, Completion) for outcome in outcomes)
+        assert kinds(ask(gateway, 6)) == ["answered"] * 6
     # One halving of the first 4, then one more for each round of answers: two and three of the six.
     spec = gateway.registry.model("it")
     assert 2 <= gateway.context.limits(spec).allowed <= 4
@@ -55,32 +54,24 @@ def test_requests_that_hang_end_together_and_the_failure_names_the_setting(tmp_p
     assert len(api.received) <= 8, "what was in flight, and each once more"
 
 
-def unavailable(asked: Asked) -> None:
-    asked.send(b'{"error": {"message": "Service unavailable."}}', 503)
-
-
 def test_a_stage_that_gave_a_server_up_does_not_keep_the_next_one_from_asking(
     tmp_path, monkeypatch
 ):
     monkeypatch.setattr(circuit_breaker, "FIRST_PAUSE", 0.05)
-    is_up = False
-
-    def answer(asked: Asked) -> None:
-        asked.says() if is_up else unavailable(asked)
-
-    with answering(answer) as api:
+    is_down = True
+    with answering(refusing(503, "Service unavailable.", lambda _: is_down)) as api:
         entry = {"base_url": api.url, "concurrency": 4, "give_up_seconds": 0.5, "attempts": 50}
         entry["timeouts"] = {"whole": 0.4}
         gateway = gateway_of(tmp_path, {"it": entry})
         before, _ = gateway.ask("one", questions(12))
         n_while_down = len(api.received)
-        is_up = True
+        is_down = False
         after, _ = gateway.ask("two", questions(12))
 
-    assert {each.kind for each in before} == {"server_error"}
+    assert kinds(before) == ["server_error"] * 12
     assert all("503 Service unavailable" in each.detail for each in before)
     assert n_while_down < 30, "few requests are sent while the server is down"
-    assert all(isinstance(each, Completion) for each in after)
+    assert kinds(after) == ["answered"] * 12
 
 
 @pytest.mark.parametrize(
@@ -89,23 +80,19 @@ def test_a_stage_that_gave_a_server_up_does_not_keep_the_next_one_from_asking(
     ids=["a 403 for the first question", "a 401 for a key that has worked"],
 )
 def test_one_refusal_costs_one_question(tmp_path, forbidden, status, kind):
-    def answer(asked: Asked) -> None:
-        if f"Question {forbidden}?".encode() in asked.body:
-            asked.send(b'{"error": {"message": "Requests of this kind are not served."}}', status)
-        else:
-            asked.says()
-
+    text = f"Question {forbidden}?".encode()
+    answer = refusing(
+        status, "Requests of this kind are not served.", lambda asked: text in asked.body
+    )
     outcomes, _ = ask_server(tmp_path, answer, 40, concurrency=1)
 
-    (refused,) = [each for each in outcomes if not isinstance(each, Completion)]
-    assert refused is outcomes[forbidden] and refused.kind == kind
+    expected = ["answered"] * 40
+    expected[forbidden] = kind
+    assert kinds(outcomes) == expected
 
 
 def test_a_key_that_is_withdrawn_amid_a_run_stops_it(tmp_path):
-    def answer(asked: Asked) -> None:
-        asked.says() if len(asked.server.received) <= 10 else asked.send(b"{}", 401)
-
-    with answering(answer) as api:
+    with answering(refusing(401, to=lambda asked: len(asked.server.received) > 10)) as api:
         gateway = gateway_of(tmp_path, {"it": {"base_url": api.url, "concurrency": 2}})
         with pytest.raises(AuthError, match="it: The server"):
             ask(gateway, 200)
@@ -124,7 +111,7 @@ def test_timeouts_and_what_is_sent_again_are_counted(tmp_path):
         gateway = gateway_of(tmp_path, {"it": entry})
         outcomes, usage = gateway.ask("s", questions(3))
 
-    assert all(isinstance(each, Completion) for each in outcomes)
+    assert kinds(outcomes) == ["answered"] * 3
     assert (usage.timeouts, usage.sent_again) == (1, 1)
     line = ProgressReport("s", 3, 3, usage, 1.0, None).line()
     assert "0 failed, 1 attempt failed, 1 timed out, 1 sent again, 1.0/s" in line

@@ -1,10 +1,8 @@
 """Requests that cannot be sent or that a model does not take: images, sizes and schemas."""
 
-import json
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -17,16 +15,12 @@ from resources.llm.ledger.batch_state import BatchState
 from resources.llm.model_calls import WaitingForBatch
 from resources.llm.request import ChatRequest, Failure, Outcome
 from tests.doubles.batch_api import BatchServer
-from tests.doubles.odd_api import Asked, answering
-from tests.resources.llm.entries import gateway_of, questions, spec_of
+from tests.doubles.odd_api import Asked, answering, refusing
+from tests.resources.llm.entries import gateway_of, kinds, questions, spec_of
 
 MISSING = "0" * 64
 WITHOUT_IMAGE = ChatRequest("it", (Message("user", (Text("Who?"), Image(MISSING))),), "q@1")
 TOO_LARGE = ChatRequest("it", (Message.from_text("user", "Why? " * 1000),), "q@1")
-
-
-def kinds(outcomes: list[Outcome]) -> list[str]:
-    return [each.kind if isinstance(each, Failure) else "answered" for each in outcomes]
 
 
 @pytest.fixture(scope="module")
@@ -61,14 +55,9 @@ def test_it_stops_no_other_request_and_its_failure_says_why(tmp_path, url, mode)
     assert "max_request_bytes of it allows 2000" in details[1]
     assert len(list(Ledger(tmp_path / "ledger.sqlite"))) == 3
 
-
-def test_no_batch_is_left_open_for_what_was_not_sent(tmp_path, url):
-    outcomes_of(tmp_path, url, "batch", [WITHOUT_IMAGE, *questions(2), TOO_LARGE])
-    outcomes_of(tmp_path, url, "batch", [WITHOUT_IMAGE, TOO_LARGE])
-    state = BatchState(Ledger(tmp_path / "ledger.sqlite"))
-
-    assert state.batches(still_open=True) == []
-    assert all(batch.ended_at for batch in state.batches())
+    outcomes_of(tmp_path, url, mode, [WITHOUT_IMAGE, TOO_LARGE])
+    batches = BatchState(Ledger(tmp_path / "ledger.sqlite")).batches()
+    assert bool(batches) == (mode == "batch") and all(batch.ended_at for batch in batches)
 
 
 def with_images(n: int) -> list[ChatRequest]:
@@ -97,16 +86,13 @@ def gateway_without_store(folder: Path, **entry: object) -> Gateway:
 LLAMA = "image input is not supported - hint: you may need to provide the mmproj"
 
 
-def refuses(asked: Asked, part: bytes, message: str, status: int = 500) -> None:
+def refusing_part(part: bytes, message: str, status: int = 500) -> Callable[[Asked], None]:
     """Refuses requests in which this stands."""
-    if part in asked.body:
-        asked.send(json.dumps({"error": {"message": message}}).encode(), status)
-    else:
-        asked.says()
+    return refusing(status, message, lambda asked: part in asked.body)
 
 
 def test_one_image_costs_one_request_and_the_texts_are_answered(tmp_path):
-    with answering(partial(refuses, part=b"image_url", message=LLAMA)) as api:
+    with answering(refusing_part(b"image_url", LLAMA)) as api:
         gateway = gateway_without_store(tmp_path, base_url=api.url, concurrency=1)
         outcomes, usage = gateway.ask("s", [*with_images(40), *questions(40)])
 
@@ -118,7 +104,7 @@ def test_one_image_costs_one_request_and_the_texts_are_answered(tmp_path):
 
 
 def test_a_model_that_answered_an_image_loses_one_request(tmp_path):
-    with answering(partial(refuses, part=b"Picture 3?", message=LLAMA)) as api:
+    with answering(refusing_part(b"Picture 3?", LLAMA)) as api:
         gateway = gateway_without_store(tmp_path, base_url=api.url, concurrency=1)
         _, usage = gateway.ask("s", with_images(10))
 
@@ -138,7 +124,7 @@ def test_an_entry_that_declares_no_images_is_sent_none(tmp_path, many_images):
 
 def test_errors_for_images_do_not_stop_the_texts(tmp_path):
     """A server that fails at images in words that nobody knows pauses its images only."""
-    with answering(partial(refuses, part=b"image_url", message="clip.cpp: assertion")) as api:
+    with answering(refusing_part(b"image_url", "clip.cpp: assertion")) as api:
         entry = {"attempts": 50, "give_up_seconds": 1, "timeouts": {"whole": 0.9}}
         gateway = gateway_without_store(tmp_path, base_url=api.url, **entry)
         outcomes, _ = gateway.ask("s", [*questions(30), *with_images(5)])
@@ -170,7 +156,7 @@ def test_the_schema_is_sent_unless_it_may_do_harm(fields, is_sent):
 
 
 def test_a_refused_schema_costs_one_more_request_and_is_counted(tmp_path):
-    with answering(partial(refuses, part=b"json_schema", message=GRAMMAR)) as api:
+    with answering(refusing_part(b"json_schema", GRAMMAR)) as api:
         gateway = gateway_of(tmp_path, {"it": {"base_url": api.url, "concurrency": 1}})
         first, _ = gateway.ask("s", SHAPED[:1])
         outcomes, usage = gateway.ask("s", SHAPED)
@@ -185,7 +171,7 @@ def test_a_refused_schema_costs_one_more_request_and_is_counted(tmp_path):
 
 def test_another_schema_is_tried_by_itself(tmp_path):
     odd = replace(SHAPED[0], schema={"type": "string", "pattern": "a"})
-    with answering(partial(refuses, part=b"pattern", message=GRAMMAR, status=400)) as api:
+    with answering(refusing_part(b"pattern", GRAMMAR, 400)) as api:
         gateway = gateway_of(tmp_path, {"it": {"base_url": api.url, "concurrency": 1}})
         gateway.ask("s", [odd])
         _, usage = gateway.ask("s", SHAPED[1:2])
@@ -194,7 +180,7 @@ def test_another_schema_is_tried_by_itself(tmp_path):
 
 
 def test_an_entry_that_wants_schemas_is_told_of_the_refusal(tmp_path):
-    with answering(partial(refuses, part=b"json_schema", message=GRAMMAR, status=400)) as api:
+    with answering(refusing_part(b"json_schema", GRAMMAR, 400)) as api:
         models = {"it": {"base_url": api.url, "structured_output": True}}
         gateway = gateway_of(tmp_path, models)
         (outcome,), _ = gateway.map("s", SHAPED[:1], lambda calls, each: calls.outcome_of(each))

@@ -37,11 +37,6 @@ async def fits_at_once(budget: Budget, usd: float) -> bool:
     return False
 
 
-async def test_what_fits_beside_what_is_under_way_goes_at_once_up_to_the_last_dollar(new_budget):
-    budget = new_budget(10)
-    assert [await fits_at_once(budget, usd) for usd in (4, 6, 1)] == [True, True, False]
-
-
 async def test_who_waits_goes_on_as_soon_as_it_fits(new_budget):
     budget, told = new_budget(10), []
 
@@ -73,16 +68,6 @@ async def test_what_never_fits_is_told_at_once_when_nothing_is_under_way(new_bud
         "execute the run again, or start a new run, which has a whole budget of its own; what was "
         "answered is kept and costs nothing."
     )
-
-
-async def test_who_waits_is_told_when_the_last_call_under_way_left_too_little(new_budget):
-    budget = new_budget(10)
-    await budget.reserve("it", 8)
-    waiting = asyncio.ensure_future(budget.reserve("it", 5))
-    await asyncio.sleep(0)
-    budget.settle(8, 6)
-    with pytest.raises(BudgetReached, match=r"has spent \$6\.0000 of its budget of \$10\.0000"):
-        await waiting
 
 
 async def test_without_a_limit_nobody_waits_and_what_is_spent_is_counted():

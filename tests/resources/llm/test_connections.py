@@ -87,24 +87,26 @@ def test_a_timeout_names_the_setting_that_ended_it_and_the_attempts(tmp_path):
     assert "within 0.3 s (timeouts.first_byte) in each of 2 attempts" in silent.detail
 
 
-@pytest.mark.parametrize("variable", ["HTTP_PROXY", "ALL_PROXY"])
-def test_a_proxy_that_is_away_is_named(tmp_path, monkeypatch, variable):
+AWAY = "The proxy 127.0.0.1:{port} ({variable} in the environment) cannot be reached"
+
+
+@pytest.mark.parametrize(
+    ("variable", "scheme", "said"),
+    [
+        ("HTTP_PROXY", "http", AWAY),
+        ("ALL_PROXY", "http", AWAY),
+        ("ALL_PROXY", "socks5", "SOCKS proxy of ALL_PROXY"),
+    ],
+)
+def test_a_proxy_that_is_away_or_cannot_be_used_is_named(
+    tmp_path, monkeypatch, variable, scheme, said
+):
     (port,) = free_ports(1)
-    monkeypatch.setenv(variable, f"http://127.0.0.1:{port}")
+    monkeypatch.setenv(variable, f"{scheme}://127.0.0.1:{port}")
     outcome = failure(tmp_path, "http://192.0.2.1/v1")
 
     assert outcome.kind == "unreachable"
-    assert outcome.detail.startswith(
-        f"The proxy 127.0.0.1:{port} ({variable} in the environment) cannot be reached"
-    )
-
-
-def test_a_socks_proxy_is_refused_in_one_sentence(tmp_path, monkeypatch):
-    monkeypatch.setenv("ALL_PROXY", "socks5://127.0.0.1:1080")
-    outcome = failure(tmp_path, "http://192.0.2.1/v1")
-
-    assert outcome.kind == "unreachable"
-    assert "SOCKS proxy of ALL_PROXY" in outcome.detail
+    assert said.format(port=port, variable=variable) in outcome.detail
 
 
 def test_a_server_on_this_machine_is_asked_without_the_proxy(tmp_path, monkeypatch):

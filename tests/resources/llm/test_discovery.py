@@ -38,17 +38,18 @@ def test_a_server_below_a_path_of_its_host_is_found():
 
 
 @pytest.mark.parametrize(
-    "props",
+    ("props", "known"),
     [
-        {**LLAMA_PROPS, "total_slots": "two", "modalities": None},
-        {"default_generation_settings": {"n_ctx": True}},
+        ({"total_slots": "two", "modalities": None}, (4096, None, None)),
+        ({"total_slots": 1, "default_generation_settings": {"n_ctx": 0}}, (None, 1, True)),
+        ({"default_generation_settings": {"n_ctx": True}}, (None, 2, True)),
     ],
 )
-def test_what_a_server_says_in_another_form_is_not_known(props):
-    with model_server({**PAGES["llama.cpp"], "/props": props}) as root:
+def test_what_a_server_says_in_another_form_is_not_known(props, known):
+    with model_server({**PAGES["llama.cpp"], "/props": {**LLAMA_PROPS, **props}}) as root:
         (model,) = discover(root).models
 
-    assert (model.slots, model.images) == (None, None)
+    assert (model.context, model.slots, model.images) == known
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,9 @@ import pytest
 
 from resources.llm.error_advice import advised
 from resources.llm.error_kinds import kind_of, passes, refused_parameter, refuses_schema
+from resources.llm.ledger.batch_state import FailedRequest
 from resources.llm.server_errors import ServerError, error_in_reply, read_error
-from tests.resources.llm.entries import spec_of
+from tests.resources.llm.entries import batch_result, spec_of
 
 NGINX_403 = "<html><head><title>403 Forbidden</title></head><body><h1>403</h1>nginx</body></html>"
 TPM = "Rate limit reached for gpt-4o in organization org-x on tokens per min (TPM): Limit 30000, "
@@ -16,7 +17,6 @@ MESSAGES: dict[tuple[str, int], list[str]] = {
     ("auth", 400): [
         "Account balance is insufficient",
         "Authentication Error, LiteLLM Virtual Key expected. Received=hello",
-        "Budget has been exceeded! Current cost: 0.1, Max budget: 0.05",
     ],
     ("auth", 403): [
         "API key is invalid",
@@ -32,8 +32,6 @@ MESSAGES: dict[tuple[str, int], list[str]] = {
         "This model supports a maximum of 16 images per request",
         "The model does not support images larger than 5 MB",
         "Please reduce the length of the messages or completion.",
-        "This model's maximum context length is 4096 tokens. However, you requested 4472 tokens "
-        "(376 in the messages, 4096 in the completion). Please reduce the length.",
         "The decoder prompt (length 10127) is longer than the maximum model length of 8192.",
         "The prompt (total length 25938) is too long to fit into the model (context length 4).",
         "max_tokens must be at least 1, got -186.",
@@ -41,7 +39,6 @@ MESSAGES: dict[tuple[str, int], list[str]] = {
     ("text_only", 400): [
         "Invalid content type. image_url is only supported by certain models.",  # OpenAI
         "some-model is not a multimodal model",  # vLLM
-        "At most 0 image(s) may be provided in one prompt.",
         "Failed to deserialize: unknown variant `image_url`, expected `text`",  # DeepSeek
         "Image input modality is not enabled for models/gemma-3-1b-it",  # Gemini
         "This model only supports text input",
@@ -49,7 +46,6 @@ MESSAGES: dict[tuple[str, int], list[str]] = {
     ],
     ("text_only", 404): ["No endpoints found that support image input"],  # OpenRouter
     ("text_only", 500): [
-        "image input is not supported - hint: you may need to provide the mmproj",  # llama.cpp
         "this model is missing data required for image input",  # Ollama
     ],
     ("text_only", 501): ["This server does not support multimodal"],
@@ -115,6 +111,7 @@ BODIES: dict[str, list[tuple[int, object]]] = {
         (422, {"detail": [ECHO]}),
         (400, framed("Unprocessable", flagged_input="This violates the content policy.")),
         (400, framed("Invalid value.", code="invalid_value", param="messages[1].content")),
+        (400, framed("Invalid value.", code="invalid_value", param="tools")),
         (400, framed("Role?", code="unsupported_value", param="messages[0].role")),
         (400, framed(None, code={"a": 1})),
         (400, None),
@@ -158,12 +155,15 @@ def base_resp(code: int, message: str) -> dict[str, object]:
         ),
         ({"error_code": 7, "error_msg": "gargle"}, "bad_response", "gargle"),
         ({"code": 500, "msg": "down", "success": False}, "server_error", "down"),
+        (framed("Overloaded", code=503), "server_error", "Overloaded"),
     ],
 )
 def test_an_error_in_a_reply_of_status_200_counts_as_what_it_says(body, kind, message):
-    error = error_in_reply(body)
+    error, in_batch = error_in_reply(body), batch_result(body, spec_of())
 
     assert error is not None and (kind_of(error), error.message) == (kind, message)
+    assert isinstance(in_batch, FailedRequest)
+    assert (in_batch.kind, in_batch.again) == (kind, passes(error))
 
 
 @pytest.mark.parametrize(
@@ -172,6 +172,7 @@ def test_an_error_in_a_reply_of_status_200_counts_as_what_it_says(body, kind, me
         {"choices": [{"message": {"content": "B"}}], **base_resp(0, "")},
         {"choices": [{"message": {"content": ""}}], **base_resp(0, "")},
         {"choices": [{"message": {"content": "B"}}], "error": None},
+        {"choices": [{"message": {"content": ""}}], "msg": "Done."},
         {"choices": []},
     ],
 )
@@ -274,7 +275,7 @@ def test_a_refused_field_is_named_with_the_setting_to_change(field, setting, err
 @pytest.mark.parametrize(
     "error",
     [
-        error_of("Failed to parse grammar"),
+        *(error_of("Failed to parse grammar", status) for status in (400, 500)),
         error_of("No parser. JSON schema conversion failed:\nError resolving ref #/x"),
         error_of('response_format type must be one of "text" or "json_object", but got: x'),
         error_of("Unsupported JSON schema keyword: patternProperties"),

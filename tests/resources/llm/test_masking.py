@@ -219,9 +219,13 @@ def test_what_is_public_of_an_address(address, public):
     assert read_address(address).public == public
 
 
-def test_an_address_that_cannot_be_used_is_named_by_its_setting_alone():
-    with pytest.raises(RegistryError, match=r"The address of it \(base_url\)") as caught:
-        spec_of(base_url="ftp://u:pass-word@h/v1").server()
+@pytest.mark.parametrize("setting", ["base_url", "URL_OF_IT", "OPENAI_BASE_URL"])
+def test_an_address_that_cannot_be_used_is_named_by_its_setting_alone(setting, monkeypatch):
+    address = "ftp://u:pass-word@h/v1"
+    monkeypatch.setenv(setting, address)
+    fields = {"base_url": {"base_url": address}, "URL_OF_IT": {"base_url_env": setting}}
+    with pytest.raises(RegistryError, match=rf"The address of it \({setting}\)") as caught:
+        spec_of(**fields.get(setting, {})).server()
 
     assert "pass-word" not in str(caught.value)
 
@@ -281,6 +285,8 @@ def test_nor_is_one_that_stands_elsewhere_in_the_reply(tmp_path, body):
 @pytest.mark.parametrize("status", [400, 401, 404])
 def test_nor_is_one_in_an_error(tmp_path, status):
     error = {"error": {"message": f"Not with {SAID}", "code": KEY}}
+    in_batch = repr(batch_result(error, spec_of(**WITH_SECRETS), status))
+    assert leaked(in_batch) == [] and "Not with ***" in in_batch
     answer = partial(Asked.send, body=json.dumps(error).encode(), status=status)
     try:
         shown = repr(ask_server(tmp_path, answer, attempts=1, **WITH_SECRETS)[0])

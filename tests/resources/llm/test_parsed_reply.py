@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from methods.prompts.messages import Message
-from methods.prompts.parsing import numbered_schema, parse_numbered
+from methods.prompts.parsing import parse_numbered
 from resources.llm.ledger import Ledger
 from resources.llm.parsed_reply import ParsedReply, complete_and_parse
 from resources.llm.re_ask import ReAskError, re_ask
@@ -16,12 +16,7 @@ from resources.llm.request import ChatRequest
 from tests.doubles.openai_api import ScriptedApi
 from tests.resources.llm.entries import charges_of, gateway_of
 
-REQUEST = ChatRequest(
-    "m",
-    (Message.from_text("user", "Ask two questions."),),
-    "test/q@1",
-    schema=numbered_schema("Q", 2),
-)
+REQUEST = ChatRequest("m", (Message.from_text("user", "Ask two questions."),), "test/q@1")
 
 
 @pytest.fixture
@@ -35,9 +30,8 @@ Ask = Callable[..., ParsedReply[list[str]]]
 
 @pytest.fixture
 def ask(tmp_path: Path, writer: ScriptedApi) -> Ask:
-    def asked(structured: bool = False, request: ChatRequest = REQUEST) -> ParsedReply[list[str]]:
-        entry = {"base_url": writer.url, "structured_output": structured}
-        gateway = gateway_of(tmp_path, {"m": entry})
+    def asked(request: ChatRequest = REQUEST) -> ParsedReply[list[str]]:
+        gateway = gateway_of(tmp_path, {"m": {"base_url": writer.url}})
 
         async def read(session, request):
             return await complete_and_parse(
@@ -76,7 +70,7 @@ def test_after_two_repairs_it_is_lost_and_all_three_calls_are_kept(ask, writer, 
     cold = replace(REQUEST, params={"temperature": 0.0, "max_tokens": 50})
     writer.says("no", "no again", "never")
 
-    reply = ask(request=cold)
+    reply = ask(cold)
 
     assert reply.value is None and reply.loss is not None
     assert reply.loss[0] == "wrong_numbering"
@@ -98,7 +92,7 @@ def test_what_could_not_be_read_is_asked_again_when_somebody_says_so_and_nothing
         return load_registry(tmp_path / "models.yaml")
 
     good = replace(REQUEST, prompt_version="test/q@2")
-    assert ask(request=good).value == ["Why?", "How?"]
+    assert ask(good).value == ["Why?", "How?"]
     with pytest.raises(ReAskError, match="no such answer that could not be read"):
         re_ask(ledger, registry(), None, "s", None, unread=True)
     # The first of them has been given.
@@ -110,7 +104,7 @@ def test_what_could_not_be_read_is_asked_again_when_somebody_says_so_and_nothing
     assert stages == ["s"]
 
     assert told.startswith("1 answer that could not be read is asked for again")
-    assert ask(request=good).value == ["Why?", "How?"] and len(writer.received) == sent
+    assert ask(good).value == ["Why?", "How?"] and len(writer.received) == sent
     assert ask().value == ["Who?", "Where?"] and len(writer.received) == sent + 1
     # Paid for all the same, and kept as what they were.
     (charge,) = charges_of(ledger)
@@ -154,13 +148,3 @@ def test_a_call_that_fails_is_not_repaired(ask, writer):
 
     assert reply.loss == ("empty", "Empty answer, finished by stop.")
     assert len(writer.received) == 1
-
-
-def test_an_endpoint_that_can_is_held_to_the_schema_and_its_json_is_read(ask, writer):
-    writer.says('{"Q1": "Why?\\nQ7: a trap", "Q2": "How?"}')
-
-    reply = ask(structured=True)
-
-    assert reply.value == ["Why?\nQ7: a trap", "How?"]
-    (sent,) = writer.received
-    assert sent["response_format"]["json_schema"]["schema"] == numbered_schema("Q", 2)

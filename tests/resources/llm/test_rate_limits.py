@@ -60,11 +60,6 @@ async def test_a_limit_that_binds_is_used_to_the_full():
     assert await seconds_of(all_taken) == pytest.approx(2 * WINDOW)
 
 
-async def test_more_than_the_limit_takes_the_whole_of_it_instead_of_waiting_for_ever():
-    async with asyncio.timeout(5):
-        assert (await SlidingMinute(10, window=WINDOW).take(1000)).units == 10
-
-
 @pytest.mark.parametrize(("settled", "waits"), [(0, False), (40, True)])
 async def test_what_an_estimate_had_too_much_is_given_back(settled, waits):
     minute = SlidingMinute(100, window=WINDOW)

@@ -103,6 +103,9 @@ def test_an_address_is_the_entrys_own_or_its_variables_or_the_clients_default(mo
     assert load().model("local").address() == "http://127.0.0.1:8000/v1"
     monkeypatch.delenv("BIG_URL")
     assert load().model("big").address() is None
+    # A key is not sent to OpenAI because an address was forgotten.
+    with pytest.raises(RegistryError, match="big has its address in BIG_URL, which is unset"):
+        load().require_keys("paid")
 
 
 def test_a_key_is_read_when_it_is_needed_and_never_kept():
@@ -112,6 +115,10 @@ def test_a_key_is_read_when_it_is_needed_and_never_kept():
 
 @pytest.mark.parametrize("value", [None, ""])
 def test_a_missing_key_names_the_model_the_variable_and_the_way_out(monkeypatch, value):
+    load().require_keys("paid")
+    assert load().model("local").api_key(), "a server without keys is sent a placeholder"
+    with pytest.raises(RegistryError, match="local needs a key: set DOOR"):
+        load('v1"}', 'v1", extra_headers: {X-Door: {env: DOOR}}}').require_keys("paid")
     monkeypatch.delenv("BIG_KEY")
     if value is not None:
         monkeypatch.setenv("BIG_KEY", value)
@@ -120,19 +127,6 @@ def test_a_missing_key_names_the_model_the_variable_and_the_way_out(monkeypatch,
         load().require_keys("paid")
 
     assert str(caught.value) == "big needs a key: set BIG_KEY, or choose the profile 'offline'."
-
-
-def test_only_the_models_of_the_profile_need_their_keys():
-    load().require_keys("paid")
-
-    assert load().model("local").api_key(), "a server without keys is sent a placeholder"
-
-
-def test_a_key_is_not_sent_to_openai_because_an_address_was_forgotten(monkeypatch):
-    monkeypatch.delenv("BIG_URL")
-
-    with pytest.raises(RegistryError, match="big has its address in BIG_URL, which is unset"):
-        load().require_keys("paid")
 
 
 @pytest.mark.parametrize("identity", ["https://u:secret@host/v1", "https://host/v1?key=secret"])

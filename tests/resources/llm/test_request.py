@@ -4,8 +4,6 @@ import json
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from methods.ids import canonical_json
 from methods.prompts.messages import Image, Message, Text
@@ -32,21 +30,10 @@ def with_user_parts(*parts) -> ChatRequest:
     return replace(REQUEST, messages=(REQUEST.messages[0], Message("user", parts)))
 
 
-def test_a_key_is_64_hex_digits_and_the_same_in_every_run():
+def test_a_key_is_the_same_in_every_run_whatever_the_entrys_name_and_the_order_of_parameters():
     assert key() == "fa9ec6389f47a65724bf7934cae770cab27632abfeb5799d0447dfd0b5de61f5"
-
-
-@given(st.permutations(["temperature", "max_tokens", "seed", "top_p"]))
-def test_the_order_of_the_parameters_does_not_matter(order):
-    values = {"temperature": 0.5, "max_tokens": 7, "seed": 1, "top_p": 0.9}
-
-    assert key(replace(REQUEST, params={name: values[name] for name in order})) == key(
-        replace(REQUEST, params=values)
-    )
-
-
-def test_what_the_registry_calls_the_model_does_not_matter():
-    assert key(replace(REQUEST, model="another name for it")) == key()
+    backwards = dict(reversed(REQUEST.params.items()))
+    assert key(replace(REQUEST, model="another name for it", params=backwards)) == key()
 
 
 SYSTEM, USER = REQUEST.messages

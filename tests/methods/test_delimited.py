@@ -50,14 +50,11 @@ def test_every_reader_finds_the_rows_that_were_written(rows, quote_all, delimite
         assert "\r" in "".join(row) or line.removesuffix(end) + "\n" == written.getvalue()
 
 
-def test_a_row_begins_on_a_line_and_a_blank_line_is_an_empty_row() -> None:
+def test_a_row_begins_on_a_line_and_a_quoted_word_at_its_beginning_stays_quoted() -> None:
     rows = list(rows_of(io.StringIO('a,b\r\n1,"x\r\ny"\r\n\r\n2,z'), ","))
     assert [row.line for row in rows] == [1, 2, 4, 5]
     assert [row.cells for row in rows] == [["a", "b"], ["1", "x\r\ny"], [], ["2", "z"]]
-
-
-def test_a_quoted_word_at_the_beginning_of_a_text_stays_quoted() -> None:
-    """No tool that quotes cells writes text behind the closing quote."""
+    # No tool that quotes cells writes text behind the closing quote.
     assert read('1,"Stop" is written where?,12" wide\n') == [
         ["1", '"Stop" is written where?', '12" wide']
     ]
@@ -86,6 +83,8 @@ COLUMNS = "the row that begins on line 3 has 2 columns instead of 3 as its quote
         ('1,a,\n2,"b,\n3,is it 12",\n4,d,\n', f"{TAKES_IN} 1 row of the table ('3')"),
         ('1,a,\n2,"b,\n3,c,12"\n4,d,\n', f"{COLUMNS} 2 lines without them"),
         ('1,a,\n2,"b,12"\n3,c,\n', f"{COLUMNS} 3 columns without them"),
+        # Keys may be words, of two characters more than any other.
+        ('cat,a,\nhorse,"b,\ngiraffe,is it 12",\n', f"{TAKES_IN} 1 row of the table ('giraffe')"),
     ],
 )
 def test_a_quote_that_takes_in_rows_is_refused_and_may_be_read_as_a_character(rows, fact):
@@ -100,6 +99,7 @@ def test_a_quote_that_takes_in_rows_is_refused_and_may_be_read_as_a_character(ro
     [
         # Lines have other numbers of commas than rows.
         HEAD + '1,"a\nb\nc",x\n2,d,"e,\nf, g"\n',
+        HEAD + 'cat,a,\nhorse,"b,\nelephant,is it 12",\n',
         # Lines begin with words, and rows with numbers.
         'index,prediction\n1,"Well, it is\nB, I think"\n2,A\n',
         # Lines begin with words, and rows with ids that have digits.
@@ -128,6 +128,8 @@ def test_a_cell_has_at_most_so_many_characters(monkeypatch: pytest.MonkeyPatch) 
         "that opens on line 2 in the column 'b' has more" in refused('a,b\n1,"' + "x\n" * 40).fact
     )
     assert refused("a,b\n1," + "x" * 21).fact == "a cell of line 2 has more than 20 characters"
+    monkeypatch.setattr("methods.delimited.MOST_CELLS", 3)
+    assert refused("a,b,c\n1,2,3,\n", "none").fact == "line 2 has more than 3 cells"
 
 
 FORMULA = tuple("=+-@\t\r＝＋－＠")
@@ -143,22 +145,17 @@ def number(cell: str) -> bool:
 
 def test_which_cells_are_marked() -> None:
     marks = ["=1+1", "+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\tx", "\r=1", "＝1", " =1", "'=1"]
-    others = ["", "a=b", "-5", "+1.5e3", "'tis", "1-2", "[1]"]
+    others = ["", "a=b", "-5", "+1.5e3", "'tis", "1-2", "[1]", "yes; no\tmaybe"]
     assert [mark_formula(text) for text in marks] == [f"'{text}" for text in marks]
     assert [mark_formula(text) for text in others] == others
     assert has_marks([others, ["x", "=1"]]) and not has_marks([others])
-
-
-def test_a_number_of_a_million_digits_is_told_from_a_formula_in_one_pass() -> None:
-    digits = "-" + "1" * 1_000_000
-    assert mark_formula(digits) == digits and mark_formula(f"{digits}x") == f"'{digits}x"
-
-
-def test_a_formula_is_marked_also_where_a_semicolon_or_a_tab_separates_cells() -> None:
+    # A semicolon or a tab may separate cells, too.
     assert mark_formula(";=1+1") == ";'=1+1"
     assert mark_formula("'tis; =1;\t@A1 a;b") == "'tis;' =1;\t'@A1 a;b"
     assert mark_formula("=1;-2") == "'=1;'-2"
-    assert mark_formula("yes; no\tmaybe") == "yes; no\tmaybe"
+    # A number of a million digits is told from a formula in one pass.
+    digits = "-" + "1" * 1_000_000
+    assert mark_formula(digits) == digits and mark_formula(f"{digits}x") == f"'{digits}x"
 
 
 def test_a_table_says_which_cells_are_marked() -> None:

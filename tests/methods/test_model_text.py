@@ -98,41 +98,27 @@ ABOUT_MARKS = [
 ]
 
 
-@pytest.mark.parametrize(("text", "answer", "reasoning"), SPLIT)
+@pytest.mark.parametrize(
+    ("text", "answer", "reasoning"), [*SPLIT, *((text, text, "") for text in ABOUT_MARKS)]
+)
 def test_a_text_is_split_at_the_marks_that_its_model_wrote(text, answer, reasoning):
     assert without_reasoning(text) == (answer, reasoning)
     assert without_reasoning(answer) == (answer, ""), "an answer has nothing more to take off"
 
 
-@pytest.mark.parametrize("text", ABOUT_MARKS)
-def test_an_answer_about_marks_stays_unchanged(text: str) -> None:
-    assert without_reasoning(text) == (text, "")
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("<think>Hm", True),
-        ("so B.</think>\n<|im_end|>", True),
-        ("<think>Hm</think>B", False),
-        ("B", False),
-        ("", False),
-    ],
-)
-def test_a_text_that_is_cut_off_in_its_reasoning_has_no_answer(text: str, expected: bool) -> None:
-    assert without_reasoning(text).reasoning_only is expected
+def test_a_text_that_is_cut_off_in_its_reasoning_has_no_answer() -> None:
+    for text in ("<think>Hm", "so B.</think>\n<|im_end|>"):
+        assert without_reasoning(text).reasoning_only
+    for text in ("<think>Hm</think>B", "B", ""):
+        assert not without_reasoning(text).reasoning_only
 
 
 @pytest.mark.skipif(not SHARED.is_dir(), reason="the shared folder is not here")
-def test_real_replies_to_choices_have_no_reasoning() -> None:
+def test_no_reasoning_of_the_samples_is_left_in_an_answer() -> None:
     replies = from_json((SHARED / "real_replies/mc_replies.json").read_text())
     assert replies
     for row in replies:
         assert without_reasoning(row["reply"]) == (row["reply"], "")
-
-
-@pytest.mark.skipif(not SHARED.is_dir(), reason="the shared folder is not here")
-def test_no_reasoning_of_the_sample_is_left_in_an_answer() -> None:
     cases = from_json((SHARED / "public_reports/07-reasoning-in-one-line/cases.json").read_text())
     said = {name: without_reasoning(case["say"]) for name, case in cases.items() if name != "judge"}
     assert {name: text.answer for name, text in said.items()} == dict.fromkeys(said, "Three boats.")

@@ -82,7 +82,7 @@ def test_items_stand_in_the_order_of_their_ids_with_those_who_reviewed_them():
     ]
 
 
-def test_a_turn_has_its_images_and_the_call_that_wrote_it():
+def test_a_turn_has_its_images_and_its_texts_have_the_calls_that_wrote_them():
     columns = ("turn", "question", "image_positions", "call_key", "prompt_version")
     assert values(build(BRIDGES), "turns", *columns) == [
         (1, "Image1: <ImageHere>. What is in <image-1>?", [1], "call-1", "mmdu/questions@1"),
@@ -90,17 +90,14 @@ def test_a_turn_has_its_images_and_the_call_that_wrote_it():
         # A turn that a person added: no call is behind it.
         (3, "Which is older?", [], None, None),
     ]
-    two_at_once = image_positions(["<ImageHere><ImageHere> Which?", "<ImageHere> And this?"])
-    assert list(two_at_once) == [(1, 2), (3,)]
-
-
-def test_a_reference_has_the_call_that_answered_and_not_the_one_that_asked():
     columns = ("turn", "kind", "reference", "call_key", "prompt_version")
     assert values(build(BRIDGES), "references", *columns) == [
         (1, "answer", "A bridge.", "call-3", "mmdu/answers@1"),
         (2, "answer", "Another.", None, None),
         (3, "answer", "<image-1>.", None, None),
     ]
+    two_at_once = image_positions(["<ImageHere><ImageHere> Which?", "<ImageHere> And this?"])
+    assert list(two_at_once) == [(1, 2), (3,)]
 
 
 def test_a_text_that_a_person_changed_has_no_call_behind_it_and_its_turns_other_text_keeps_its_own():
@@ -239,24 +236,19 @@ KITE = Item(
 HIDDEN = Item("8", (Turn(1, "What is hidden?"),))
 
 
-@pytest.mark.parametrize(
-    ("edition", "name"),
-    [
-        (Edition("mmdu"), "mmdu-imported"),
-        (Edition("mmdu", "test"), "mmdu-test"),
-        (Edition("mmdu", language="en"), "mmdu-en"),
-        (Edition("mmbench", "DEV", "CN"), "mmbench-dev-cn"),
-    ],
-)
-def test_a_name_is_made_of_what_is_known(edition: Edition, name: str) -> None:
-    assert imported_name(edition) == name
-    require_name(name)
-
-
-@pytest.mark.parametrize("name", ["", "a/b", "..", ".a", "A", "a b", "a\n", "ü", "a" * 61])
-def test_a_name_that_cannot_name_a_folder_is_refused(name: str) -> None:
-    with pytest.raises(UserError, match="cannot be the name of a release"):
+def test_a_name_is_made_of_what_is_known_and_can_name_a_folder() -> None:
+    names = {
+        "mmdu-imported": Edition("mmdu"),
+        "mmdu-test": Edition("mmdu", "test"),
+        "mmdu-en": Edition("mmdu", language="en"),
+        "mmbench-dev-cn": Edition("mmbench", "DEV", "CN"),
+    }
+    for name, edition in names.items():
+        assert imported_name(edition) == name
         require_name(name)
+    for name in ("", "a/b", "..", ".a", "A", "a b", "a\n", "ü", "a" * 61):
+        with pytest.raises(UserError, match="cannot be the name of a release"):
+            require_name(name)
 
 
 def test_rows_by_hand() -> None:

@@ -41,15 +41,14 @@ def test_licences_are_shown_by_name_and_by_term_with_what_was_left_out() -> None
     many = said({"images": {f"LicenseRef-{n:02}": 1 for n in range(12)}, "left_out": {}})
     assert many["Licences"].endswith("LicenseRef-09 25.0 % (1), and 2 more")
     assert "Items left out for a licence" not in many
-    # Of imports and of earlier versions nothing was counted.
-    assert "Licences" not in dict(facts(CARD))
-
-
-def test_items_left_out_for_an_image_are_shown_by_reason() -> None:
     settings = {"release.releases": {"broken_images": {"truncated": 2, "missing": 1}}}
     found = dict(facts({**CARD, "settings": settings}))
     assert found["Items left out for a broken image"] == "missing 1, truncated 2"
-    assert "Items left out for a broken image" not in dict(facts(CARD))
+    # Of imports and of earlier versions nothing was counted.
+    bare = dict(facts(CARD))
+    assert "Licences" not in bare and "Items left out for a broken image" not in bare
+    assert (bare["Items"], bare["Review policy"]) == ("2", "none")
+    assert dict(facts({**CARD, "n_turns": 3}))["Dialogues"] == "2"
 
 
 def test_a_card_that_is_published_does_not_tell_how_the_right_choices_were_placed() -> None:

@@ -66,4 +66,6 @@ def test_addresses_in_a_text_and_what_is_sent():
     assert cut_secrets(text) == "en\thttps://example.org/x\tsee <https://example.org/?a=1>"
     # What is sent is decoded.
     assert credentials("https://ada:p%40ss@example.org") == Credentials("ada", "p@ss")
+    assert credentials("https://token@example.org") == Credentials("token", "")
+    assert credentials("https://:s3@example.org") == Credentials("", "s3")
     assert credentials("https://example.org/a@b") is None

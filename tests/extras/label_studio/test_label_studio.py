@@ -214,18 +214,13 @@ class TestFiles:
         (decision,) = ReviewStore(tmp_path / "review.sqlite").decisions()
         assert decision.edits["rewrite"] == "What is it?"
 
-    def err(self, tmp_path, capsys, **task):
-        task = {"id": 7, "data": {}, "annotations": {}} | task
+    def test_annotations_that_are_no_list_are_said_in_a_line_without_control_characters(
+        self, tmp_path, capsys
+    ):
+        task = {"id": "\x1b]0;owned\x07\r\n1 decisions added", "data": {}, "annotations": {}}
         (tmp_path / "back.json").write_text(json.dumps([task]))
         assert self.run("import", str(tmp_path / "back.json"), "--reviewer", "ann") == 1
-        return capsys.readouterr().err
-
-    def test_annotations_that_are_no_list_are_said_in_a_sentence(self, tmp_path, capsys):
-        assert "task 7: annotations is not a list: export it as 'JSON'." in self.err(
-            tmp_path, capsys
-        )
-
-    def test_control_characters_of_a_file_are_spelled_out_on_one_line(self, tmp_path, capsys):
-        err = self.err(tmp_path, capsys, id="\x1b]0;owned\x07\r\n1 decisions added")
-        assert "task \\u001b]0;owned\\u0007\\u000d 1 decisions added: annotations is not" in err
+        err = capsys.readouterr().err
+        assert "task \\u001b]0;owned\\u0007\\u000d 1 decisions added: annotations is not a l" in err
+        assert "export it as 'JSON'." in err
         assert "\x1b" not in err and "\r" not in err

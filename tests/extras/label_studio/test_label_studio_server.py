@@ -59,11 +59,12 @@ def studio(monkeypatch):
 
 
 class TestServer:
-    def test_a_legacy_token_is_sent_itself(self, studio):
+    def test_a_legacy_token_is_sent_itself_and_an_access_token_changed_when_it_runs_out(
+        self, studio
+    ):
         assert LabelStudio(URL, TOKEN).project("x") is None
         assert studio.asked == [("GET", "/api/projects", f"Token {TOKEN}")]
-
-    def test_an_access_token_is_changed_and_changed_again_when_it_runs_out(self, studio):
+        studio.asked.clear()
         server = LabelStudio(URL, ACCESS)
         server.project("x")
         studio.expired = 1

@@ -55,32 +55,26 @@ def test_the_judge_reads_texts_and_no_picture_unless_it_is_to() -> None:
     assert seeing.judge_version != BENCHMARK.judge_version
 
 
-@pytest.mark.parametrize(
-    ("question", "name"),
-    [("Are you sure?", "alignmmbench/judge_en"), ("你确定吗？", "alignmmbench/judge_zh")],
-)
-def test_a_question_is_judged_in_its_language(question: str, name: str) -> None:
-    item = replace(ITEM, turns=(ITEM.turns[0], replace(ITEM.turns[1], question=question)))
-    assert request_of(item).prompt == name
+def test_a_question_is_judged_in_its_language() -> None:
+    for question, language in (("Are you sure?", "en"), ("你确定吗？", "zh")):
+        item = replace(ITEM, turns=(ITEM.turns[0], replace(ITEM.turns[1], question=question)))
+        assert request_of(item).prompt == f"alignmmbench/judge_{language}"
 
 
 UNREFERENCED = replace(ITEM, turns=(ITEM.turns[0], replace(ITEM.turns[1], references={})))
 RATED = {JudgmentKey("plain", 2, ANSWER): Judgment({RATING: 7}, 7, "")}
 
 
-@pytest.mark.parametrize(
-    ("item", "answer", "judged", "observed"),
-    [
+def test_the_rating_or_what_cannot_be_judged_is_an_observation():
+    for item, answer, judged, observed in (
         (ITEM, YES, RATED, ("judged", 7)),
         (ITEM, YES, {}, ("not_judged", None)),
         (ITEM, Answer("truncated"), {}, ("truncated", None)),
         (ITEM, Answer("not_asked"), {}, ("not_asked", None)),
         (UNREFERENCED, YES, {}, ("no_reference", None)),
-    ],
-)
-def test_the_rating_or_what_cannot_be_judged_is_an_observation(item, answer, judged, observed):
-    (only,) = replay(BENCHMARK.judge(item, Transcript({("plain", 2): answer})), judged)
-    assert (only.metric, only.status, only.value) == (RATING, *observed)
+    ):
+        (only,) = replay(BENCHMARK.judge(item, Transcript({("plain", 2): answer})), judged)
+        assert (only.metric, only.status, only.value) == (RATING, *observed)
 
 
 RATINGS = {

@@ -41,15 +41,13 @@ def written(items: list) -> str:
     return "".join(write_published(items, lambda path: b"")["metadata.jsonl"])
 
 
-def test_a_row_is_a_question_of_the_group_of_its_seed() -> None:
+def test_a_row_is_a_question_of_the_group_of_its_seed_and_its_history_is_given() -> None:
     (item,) = read(line(question_id="set-7-2"))
     assert (item.item_id, item.group_id) == ("set-7-2", "set-7")
     assert item.turns == (Turn(1, "<ImageHere>\n图中有几只猫？", (1,), {"answer": "三只。"}),)
     assert item.images == ("images/7.jpg",) and item.images_may_be_absent
     assert (item.labels["task"], item.labels["category"]) == (ROW["task"], ROW["category"])
-
-
-def test_the_history_is_given_and_the_picture_enters_with_its_first_text() -> None:
+    # The picture enters with the first text of a history.
     (item,) = read(line(history=HISTORY, task="Coherence", category="Dialogue Context"))
     assert item.turns == (
         Turn(1, "<ImageHere>\n这是什么？", (1,), given="一只猫。"),

@@ -75,9 +75,6 @@ def test_people_see_question_choices_and_output_and_no_reading_and_no_model() ->
         "choice": None,
     }
     assert "secretive" not in json.dumps(ONE.content) + ONE.queue_id
-
-
-def test_who_answered_and_what_was_read_do_not_change_the_item() -> None:
     other = replace(ONE, model="m2", item_id="q7", trial="shift-1", rule=None, extractor="A")
     assert other.queue_id == ONE.queue_id
     assert replace(ONE, choices=("green", "red", "blue")).queue_id != ONE.queue_id
@@ -125,19 +122,14 @@ def test_the_prompt_has_question_choices_and_answer_and_nothing_of_the_key() -> 
     )
 
 
-LETTERS = ["B", " b\n", "(B)", "B.", "**B**", '"B"', "Ｂ", "（Ｂ）", "B。"]
-
-
-@pytest.mark.parametrize(("reply", "letter"), [*((each, "B") for each in LETTERS), ("Z", "Z")])
-def test_a_letter_or_z_is_read(reply: str, letter: str) -> None:
-    assert letter_reader(2)(reply) == letter
-
-
-@pytest.mark.parametrize("reply", ["", "C", "AB", "A or B", "The answer is B.", "cat", "1"])
-def test_anything_else_is_asked_again(reply: str) -> None:
-    with pytest.raises(ParseError) as caught:
-        letter_reader(2)(reply)
-    assert caught.value.detail == "The reply is not one letter of A, B, Z and nothing else."
+def test_a_letter_or_z_is_read_and_anything_else_is_asked_again() -> None:
+    read_letter = letter_reader(2)
+    written = ["B", " b\n", "(B)", "B.", "**B**", '"B"', "Ｂ", "（Ｂ）", "B。"]
+    assert {read_letter(reply) for reply in written} == {"B"} and read_letter("Z") == "Z"
+    for reply in ("", "C", "AB", "A or B", "The answer is B.", "cat", "1"):
+        with pytest.raises(ParseError) as caught:
+            read_letter(reply)
+        assert caught.value.detail == "The reply is not one letter of A, B, Z and nothing else."
 
 
 ITEMS = [item("A", *"abcd", item_id="four"), item("A", *"ab", item_id="two")]
@@ -168,16 +160,9 @@ def test_what_was_not_asked_after_a_miss_is_saved_and_after_a_lost_pass_still_to
     }
 
 
-@pytest.mark.parametrize(
-    ("strict", "rule", "lost"),
-    [
-        ("B", "C", True),
-        ("B", "A", False),
-        (None, "B", False),
-    ],
-)
-def test_a_question_is_lost_when_both_extractions_read_a_wrong_letter(strict, rule, lost):
-    assert is_lost(ExtractedLetters(strict, rule), "A") is lost
+def test_a_question_is_lost_when_both_extractions_read_a_wrong_letter():
+    for strict, rule, lost in (("B", "C", True), ("B", "A", False), (None, "B", False)):
+        assert is_lost(ExtractedLetters(strict, rule), "A") is lost
 
 
 KEYS = {"1": "A", "2": "C", "3": "A", "4": "A", "5": "A", "6": "A"}
@@ -270,14 +255,11 @@ def test_another_extractor_has_scores_and_agreement_of_its_own() -> None:
     assert (less.value, less.n) == (pytest.approx(100 / 3), 3)
 
 
-def test_rules_and_extractor_disagree_where_it_was_planted(found: dict[Any, Finding]) -> None:
+def test_rules_and_extractor_and_strict_and_compat_disagree_where_it_was_planted(found) -> None:
     # (A, A) and (B, C): half agree; by chance a quarter would, A with A.
     assert value(found, "raw", "rule", "extractor") == (0.5, 2)
     kappa, n = value(found, "cohen_kappa", "rule", "extractor")
     assert kappa == pytest.approx((0.5 - 0.25) / (1 - 0.25)) and n == 2
-
-
-def test_strict_and_compat(found: dict[Any, Finding]) -> None:
     # (A, A), (B, C), (A, A); by chance (2/3)^2.
     assert value(found, "raw", "strict", "compat") == (pytest.approx(2 / 3), 3)
     kappa, _ = value(found, "cohen_kappa", "strict", "compat")

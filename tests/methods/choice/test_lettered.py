@@ -149,16 +149,11 @@ CHINESE = (
 )
 
 
-@pytest.mark.parametrize(
-    ("language", "text"),
-    [
-        *((language, ENGLISH) for language in (None, "en", "fr")),
-        *((language, CHINESE) for language in ("zh", "zh-CN", "ZH_hant")),
-    ],
-)
-def test_mmbench_asks_in_the_words_of_figure_22_and_in_the_language_of_the_item(language, text):
-    asked = question_message(asked_item(HINTED, 1, language), MMBENCH, "Hint", original_order(2))
-    assert shown(asked) == text
+def test_mmbench_asks_in_the_words_of_figure_22_and_in_the_language_of_the_item():
+    english = dict.fromkeys((None, "en", "fr"), ENGLISH)
+    for language, text in {**english, **dict.fromkeys(("zh", "zh-CN", "ZH_hant"), CHINESE)}.items():
+        item = asked_item(HINTED, 1, language)
+        assert shown(question_message(item, MMBENCH, "Hint", original_order(2))) == text
 
 
 def test_mmiu_asks_in_the_words_of_table_b_2() -> None:

@@ -21,11 +21,8 @@ def test_both_ways_read_the_letters_of_the_table() -> None:
         return choices, answer, read_letter(answer, of).letter, compat(answer, of)
 
     assert [row for row in TABLE if read(*row[:2]) != row] == []
-
-
-def test_no_letter_is_read_that_an_answer_mentions_and_does_not_give() -> None:
-    found = [answer for of, answer in NOT_ITS_OWN if read_letter(answer, CHOICES[of]).letter]
-    assert found == []
+    # An answer may mention a letter and not give it.
+    assert [row for row in NOT_ITS_OWN if read(*row)[2]] == []
 
 
 @given(
@@ -47,15 +44,13 @@ def test_texts_are_measured_and_compared_in_lower_case_as_vlmevalkit_does(answer
         assert compat(answer, choices) == (found[0] if len(found) == 1 else None)
 
 
-@pytest.mark.parametrize(
-    ("rule", "strict_letter", "letter"),
-    [("A", "B", "A"), (None, "B", "B"), (None, "D", "Z"), ("Z", "D", "Z"), (None, None, None)],
-)
-def test_no_choice_that_vlmevalkit_takes_for_missing_is_its_reading(rule, strict_letter, letter):
-    assert compat_letter(rule, strict_letter, CHOICES["last"]) == letter
-
-
-def test_of_an_endless_answer_the_end_is_read():
+def test_no_choice_that_vlmevalkit_takes_for_missing_is_its_reading():
+    for rule, strict_letter, letter in (
+        *(("A", "B", "A"), (None, "B", "B"), (None, "D", "Z")),
+        *(("Z", "D", "Z"), (None, None, None)),
+    ):
+        assert compat_letter(rule, strict_letter, CHOICES["last"]) == letter
+    # Of an endless answer the end is read.
     thought = "The answer is A. " + "Let me see. " * MOST_CHARACTERS
     assert read_letter(f"{thought} The answer is B.", CHOICES["last"]).letter == "B"
 

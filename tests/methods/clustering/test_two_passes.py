@@ -72,11 +72,11 @@ def test_who_lost_its_neighbours_to_a_larger_community_is_absorbed_and_too_few_a
     assert how(made.groups, entries) == dict.fromkeys("abc", "seed") | dict.fromkeys("de", "noise")
 
 
-def test_members_have_their_similarity_to_the_centre_in_both_spaces():
+def test_members_have_their_similarity_to_the_centre_and_others_the_nearest_one():
     made = clustered(SEVEN)
     groups, clusters = similarity_to_groups(SEVEN, made), similarity_to_clusters(SEVEN, made)
     # All four reach all four: a is the first. d is 12 degrees from it by category, 160 by caption.
-    d, f = SEVEN.ids.index("d"), SEVEN.ids.index("f")
+    c, d, f, g = (SEVEN.ids.index(name) for name in "cdfg")
     assert made.groups.centres.tolist() == [0, 4]
     assert groups.cosine[d] == pytest.approx(cosine(12), abs=1e-6)
     assert groups.other_cosine[d] == pytest.approx(cosine(160), abs=1e-6)
@@ -84,13 +84,7 @@ def test_members_have_their_similarity_to_the_centre_in_both_spaces():
     assert clusters.cosine[f] == pytest.approx(cosine(3), abs=1e-6)
     assert clusters.other_cosine[f] == pytest.approx(cosine(4), abs=1e-6)
     assert groups.nearest[d] == -1 and np.isnan(groups.nearest_cosine[d])
-
-
-def test_who_is_in_none_has_the_nearest_centre_and_how_near_it_is():
-    made = clustered(SEVEN)
-    groups, clusters = similarity_to_groups(SEVEN, made), similarity_to_clusters(SEVEN, made)
     # g is 120 degrees from a, the centre of one group, and 120 from e, that of the other: the larger.
-    c, g = SEVEN.ids.index("c"), SEVEN.ids.index("g")
     assert groups.nearest[g] == 0 and np.isnan(groups.cosine[g])
     assert groups.nearest_cosine[g] == pytest.approx(-0.5, abs=1e-6)
     # The one cluster of c's group is a's, 100 degrees away; e's, 1 degree away, is in another one.

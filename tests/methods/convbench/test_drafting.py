@@ -46,18 +46,6 @@ def draft(**changes: Any) -> str:
     return json.dumps({**DISH, **changes})
 
 
-@pytest.mark.parametrize(
-    ("reply", "why"),
-    [
-        ("Write it.", "not_json"),
-        ('{"instruction": "Retell the caption."}', "mentions_material"),
-        ('{"instruction": "写一份食谱。"}', "other_language"),
-    ],
-)
-def test_an_instruction_that_is_not_sound_is_refused(reply: str, why: str) -> None:
-    assert reason_of(read_instruction, reply) == why
-
-
 def test_three_turns_are_read_with_the_usual_form_of_their_tasks() -> None:
     found = read_turns(draft())
     assert found.turns == (
@@ -95,6 +83,12 @@ def test_an_instruction_a_caption_and_a_reference_are_the_whole_reply():
     assert read_reference("Which dish is it?", "It is a stew.\n\n- hot") == "It is a stew.\n\n- hot"
     # An instruction is one line.
     assert read_instruction('{"instruction": " Write the\\nrecipe. "}') == "Write the recipe."
+    assert reason_of(read_instruction, "Write it.") == "not_json"
+    for refused, why in (
+        ("Retell the caption.", "mentions_material"),
+        ("写食谱。", "other_language"),
+    ):
+        assert reason_of(read_instruction, json.dumps({"instruction": refused})) == why
     # A question that says its answer is refused.
     question = "Is it a stew that stands on the table?"
     assert reason_of(read_reference, question, "It is a stew.") == "gives_answer_away"
@@ -160,17 +154,13 @@ def at(*degrees: float) -> np.ndarray:
     return np.stack([np.cos(angles), np.sin(angles)], axis=1).astype(np.float32)
 
 
-@pytest.mark.parametrize(
-    ("written", "name"),
-    [
+def test_a_name_has_its_usual_form() -> None:
+    for written, name in (
         ("Formulating A  Travel\nPlan.", "Formulating a Travel Plan"),
         ('"the Making of OCR"', "The Making of OCR"),
         ("...", ""),
-    ],
-)
-def test_a_name_has_its_usual_form(written: str, name: str) -> None:
-    assert task_name(written) == name
-    assert task_name(name) == name
+    ):
+        assert task_name(written) == task_name(name) == name
 
 
 def test_synonyms_are_one_category_called_as_most_turns_are() -> None:

@@ -150,10 +150,7 @@ def test_a_newcomer_that_bridges_the_splits_is_left_out_until_it_does_not():
     assert found["p1", "i9"] == SplitDecision("benchmark", "joined")
     later = {name: split for name, split in found.items() if name != ("p1", "i1")}
     assert split_corpus([bridge], SplitSpec(0.5), later)["p2", "i1"].split == "instruction"
-
-
-def test_a_page_with_other_texts_or_another_picture_keeps_its_split() -> None:
-    # The page's earlier picture is gone.
+    # A page keeps its split when its earlier picture is gone.
     found = split_corpus([SplitImage("p2", "i7")], SplitSpec(1.0), ON_BOTH)
     assert found == {**ON_BOTH, ("p2", "i7"): SplitDecision("instruction", "joined")}
 

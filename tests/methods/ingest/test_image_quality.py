@@ -92,19 +92,21 @@ def test_a_picture_lying_on_its_side_is_sized_and_hashed_as_it_is_shown():
 
 
 @pytest.mark.parametrize(
-    ("rows", "entropy", "brightness"),
+    ("rows", "entropy", "brightness", "contrast"),
     [
         # p = 1/2, 1/2: H = 1 bit; the mean of 0 and 255 is 127.5.
-        ([[0] * 20 + [255] * 20] * 30, 1.0, 127.5),
+        ([[0] * 20 + [255] * 20] * 30, 1.0, 127.5, 255),
         # H = 1/2 * 1 + 1/4 * 2 + 2 * 1/8 * 3 = 1.75; mean (4 * 0 + 2 * 80 + 160 + 240) / 8 = 70.
-        ([[0, 0, 0, 0, 80, 80, 160, 240]] * 5, 1.75, 70.0),
+        ([[0, 0, 0, 0, 80, 80, 160, 240]] * 5, 1.75, 70.0, 240),
         # All greys equally often.
-        ([range(256)] * 4, 8.0, 127.5),
+        ([range(256)] * 4, 8.0, 127.5, 255),
+        ([[10, 200], [30, 40]], 2.0, 70.0, 190),
+        ([[99] * 80] * 80, 0.0, 99.0, 0),
     ],
 )
-def test_entropy_in_bits_and_brightness(rows, entropy, brightness):
+def test_entropy_in_bits_brightness_and_contrast(rows, entropy, brightness, contrast):
     facts = facts_of(grey(rows))
-    assert (facts.entropy, facts.brightness) == (entropy, brightness)
+    assert (facts.entropy, facts.brightness, facts.contrast) == (entropy, brightness, contrast)
 
 
 def chequered(side: int, cell: int) -> Image.Image:
@@ -151,11 +153,6 @@ def test_the_hash_is_imagehash_s_of_the_upright_picture():
         expected = imagehash.phash(upright_rgb(Image.open(path)))
         found = imagehash.hex_to_hash(measure_image(path.read_bytes()).phash)
         assert found - expected <= 4, path.name
-
-
-def test_contrast_is_the_highest_less_the_lowest_level():
-    assert facts_of(grey([[10, 200], [30, 40]])).contrast == 190
-    assert facts_of(Image.new("RGB", (80, 80), "brown")).contrast == 0
 
 
 def test_visible_is_the_mean_opacity():

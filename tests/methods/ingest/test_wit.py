@@ -13,17 +13,16 @@ from methods.ingest import wit
 from tests.methods.ingest.wit_lines import GOOD, HEADER, parse, record, rejection, row
 
 
-def test_numbers_may_have_leading_zeros_and_truth_any_case():
+def test_numbers_may_have_leading_zeros_and_truth_any_case_and_blanks_are_empty():
     parsed = row(original_height="007", is_main_image="TRUE", page_changed_recently="False")
     assert parsed.original_height == 7
     assert row(original_width="000").original_width is None, "a size of no pixels is not known"
     assert parsed.is_main_image is True and parsed.page_changed_recently is False
-
-
-@pytest.mark.parametrize("blank", ["", " ", "\t \v\f", "\r", "\n"])
-def test_a_field_of_nothing_but_blanks_is_empty(blank):
-    assert row(section_title=blank).section_title is None
-    assert row(original_height=blank).original_height is None
+    for blank in ("", " ", "\t \v\f", "\r", "\n"):
+        parsed = row(section_title=blank, original_height=blank)
+        assert parsed.section_title is parsed.original_height is None
+    # An address is kept without its secrets.
+    assert row(page_url="https://me:pass@example.org/a").page_url == "https://example.org/a"
 
 
 @pytest.mark.parametrize("column", ["language", "page_title", "hierarchical_section_title"])
@@ -54,10 +53,6 @@ def test_blanks_and_nuls_around_a_title_go(column, edge):
 )
 def test_a_bad_line_is_refused_for_its_reason_and_alone(raw, reason):
     assert rejection(raw).reason == reason
-
-
-def test_an_address_is_kept_without_its_secrets():
-    assert row(page_url="https://me:pass@example.org/a").page_url == "https://example.org/a"
 
 
 def test_an_excerpt_is_short_and_printable():
@@ -93,10 +88,7 @@ def test_values_typed_elsewhere_are_held_to_the_same_rules():
     assert (refused.line_number, refused.reason) == (7, "missing_required")
     assert refused.excerpt.startswith("en\\thttps://en.wikipedia.org/wiki/NGC_6960\\t\\tNGC 6960")
     assert wit.typed_row(2, values | {"original_width": 4.5}).reason == "bad_integer"
-
-
-def test_a_value_that_no_line_could_hold_is_refused():
-    """Half of a surrogate pair comes out of JSON that was cut in the middle of a character."""
+    # Half of a surrogate pair comes out of JSON that was cut in the middle of a character.
     refused = wit.typed_row(2, GOOD | {"context_page_description": "cut \ud83d"})
     assert refused.reason == "not_utf8"
     assert wit.typed_row(2, {"language": "\ud83d"}).excerpt.startswith("\\xed\\xa0\\xbd")
@@ -114,27 +106,21 @@ def test_caption_prefers_reference_then_alt_text_then_attribution():
     assert wit.caption(row(**none, caption_attribution_description="")) is None
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["© 2019 Ada Byron", "Copyright 2020 NASA/JPL", "Photo by Ada Byron", "Credit: ESO"]
-    + ["CC BY-SA 4.0", "Image courtesy of the museum", "(c) Ada Byron, all rights reserved"]
-    + ["Licensed under the GFDL."],
-)
-def test_a_credit_line_is_no_caption(text):
-    assert wit.caption(row(caption_reference_description=text)) == "A glowing arc"
-    assert re.search(wit.CREDIT, text)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Copyright law being debated in Brussels",
-        "Credits roll over a city at night",
-        f"© 2019 Ada Byron. {'A lighthouse on a rocky shore, seen from the sea in the evening. ' * 2}",
-    ],
-)
-def test_a_text_that_says_more_than_a_credit_is_one(text):
-    assert wit.caption(row(caption_reference_description=text)) == text.strip()
+def test_a_credit_line_is_no_caption_and_a_text_that_says_more_is_one():
+    credit_lines = [
+        *("© 2019 Ada Byron", "Copyright 2020 NASA/JPL", "Photo by Ada Byron", "Credit: ESO"),
+        *("CC BY-SA 4.0", "Image courtesy of the museum", "Licensed under the GFDL."),
+        "(c) Ada Byron, all rights reserved",
+    ]
+    for text in credit_lines:
+        assert wit.caption(row(caption_reference_description=text)) == "A glowing arc"
+        assert re.search(wit.CREDIT, text)
+    scene = "A lighthouse on a rocky shore, seen from the sea in the evening."
+    for text in (
+        *("Copyright law being debated in Brussels", "Credits roll over a city at night"),
+        f"© 2019 Ada Byron. {scene} {scene}",
+    ):
+        assert wit.caption(row(caption_reference_description=text)) == text
 
 
 @pytest.mark.parametrize(

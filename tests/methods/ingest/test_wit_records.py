@@ -26,21 +26,23 @@ def test_a_record_goes_on_inside_quotes_over_as_many_lines_as_it_may(column):
 def test_two_stray_quotes_do_not_make_a_row_of_what_stands_between_them():
     stray = record().replace(b"A nebula.", b'"A nebula.')
     assert [item.line_number for item in parse(stray, b"rubbish\n", stray)] == [2, 3, 4]
+    # A row between them stays a row.
+    opened, row_between, closed = parse(record()[:-1] + b'"x\n', record(), b'x"\n')
+    assert isinstance(opened, Rejection) and isinstance(closed, Rejection)
+    assert row_between == replace(row(), line_number=3)
 
 
-def test_a_field_over_too_many_lines_is_refused_line_by_line():
-    last = MAX_LINES + 3
-    *refused, after = parse(record(section_title="." + "\n" * MAX_LINES), record())
+@pytest.mark.parametrize(
+    "title",
+    ["." + "\n" * MAX_LINES, "\n".join(["x" * (wit.MAX_LINE_BYTES // 2)] * 2)],
+    ids=["lines", "bytes"],
+)
+def test_a_record_of_too_many_lines_or_bytes_is_refused_line_by_line(title):
+    last = 3 + title.count("\n")
+    *refused, after = parse(record(section_title=title), record())
     assert [item.line_number for item in refused] == list(range(2, last))
     assert {type(item) for item in refused} == {wit.Rejection}
     assert after == replace(row(), line_number=last)
-
-
-def test_a_record_of_too_many_bytes_is_refused_line_by_line():
-    half = "x" * (wit.MAX_LINE_BYTES // 2)
-    first, second, after = parse(record(section_title=f"{half}\n{half}"), record())
-    assert isinstance(first, wit.Rejection) and isinstance(second, wit.Rejection)
-    assert after == replace(row(), line_number=4)
 
 
 def test_lines_whose_numbers_do_not_follow_each_other_are_never_joined():
@@ -156,45 +158,43 @@ def test_each_page_of_an_image_is_a_row_with_the_image_s_own_values(features):
         assert each.context_section_description == "They eat."
 
 
-@pytest.mark.parametrize(
-    ("alone", "together", "caption"),
-    [
+def test_the_caption_may_be_given_only_together_with_the_title():
+    for alone, together, caption in (
         ("An owl eats", "Owl [SEP] Another", "An owl eats"),
         (" ", "Owl [SEP] An owl eats", "An owl eats"),
         (None, "Owl [SEP] one [SEP] two", "one [SEP] two"),
         (None, "Owl", None),
-    ],
-)
-def test_the_caption_may_be_given_only_together_with_the_title(alone, together, caption):
-    page = OWL | {
-        "caption_reference_description": alone,
-        "caption_title_and_reference_description": together,
-    }
-    assert only([page]).caption_reference_description == caption
+    ):
+        captions = {"caption_reference_description": alone}
+        captions |= {"caption_title_and_reference_description": together}
+        assert only([OWL | captions]).caption_reference_description == caption
 
 
-def test_a_column_that_is_missing_is_empty():
+def test_a_column_that_is_missing_is_empty_and_a_page_that_is_too_long_costs_no_other():
     features = {name: values for name, values in lists(OWL).items() if "caption" not in name}
     row = only(features | {"section_title": None}, mime_type=None)
     assert isinstance(row, WitRow)
     assert row.caption_reference_description is row.section_title is row.mime_type is None
+    long = OWL | {"context_page_description": "x" * wit.MAX_LINE_BYTES}
+    refused, after = wit.rows_of_record(base_record([long, OWL]), count(1))
+    assert refused.reason == "too_long" and (after.line_number, after.page_title) == (2, "Owl")
+
+
+UNEQUAL = lists(OWL, EULE) | {"page_title": ["Owl"]}
 
 
 @pytest.mark.parametrize(
-    "features", [None, [], {}, lists(), {"language": None, "page_url": None}], ids=repr
+    ("features", "reason"),
+    [
+        *((none, "no_page") for none in (None, [], {}, lists(), {"language": None})),
+        (UNEQUAL, "unequal_lists"),
+    ],
 )
-def test_an_image_without_a_page_is_one_rejection(features):
+def test_an_image_without_a_page_or_with_lists_of_unequal_length_is_one_rejection(features, reason):
     rejected = only(features)
     assert isinstance(rejected, Rejection)
-    assert (rejected.reason, rejected.excerpt) == ("no_page", IMAGE["image_url"])
-
-
-def test_lists_of_unequal_length_are_one_rejection():
-    features = lists(OWL, EULE) | {"page_title": ["Owl"]}
-    rejected = only(features)
-    assert isinstance(rejected, wit.Rejection) and rejected.reason == "unequal_lists"
-    assert rejected.detail == "The lists of wit_features have [1, 2] values."
-    assert rejected.excerpt == IMAGE["image_url"]
+    assert (rejected.reason, rejected.excerpt) == (reason, IMAGE["image_url"])
+    assert features is not UNEQUAL or rejected.detail.endswith("wit_features have [1, 2] values.")
 
 
 @pytest.mark.parametrize(

@@ -111,15 +111,9 @@ NONE = [
 ]
 
 
-@pytest.mark.parametrize("licence", WORDINGS)
-def test_a_licence_is_known_by_its_wordings(licence):
-    assert {text: read_licence(text) for text in WORDINGS[licence]} == dict.fromkeys(
-        WORDINGS[licence], licence
-    )
-
-
-def test_texts_that_name_no_licence_have_none():
-    assert {text: read_licence(text) for text in NONE} == dict.fromkeys(NONE)
+@pytest.mark.parametrize(("licence", "texts"), [*WORDINGS.items(), (None, NONE)])
+def test_a_licence_is_known_by_its_wordings_and_other_texts_name_none(licence, texts):
+    assert {text: read_licence(text) for text in texts} == dict.fromkeys(texts, licence)
 
 
 def test_a_name_by_itself_is_any_expression_or_wording():

@@ -1,7 +1,5 @@
 """MMBench before a model: the circular passes, what is right, and what the metrics make of it."""
 
-from collections.abc import Callable
-
 import pytest
 
 from methods.choice.passes import RIGHT, RIGHT_COMPAT
@@ -13,10 +11,6 @@ from tests.methods.evaluation.observed import ScoredObservation, number
 MMBENCH = Mmbench()
 APPLES = item("A", "4", "3", "2", "1")
 METRICS = {metric.name: metric for metric in MMBENCH.metrics}
-
-
-def says(text: str) -> Callable[[AnswerRequest], str]:
-    return lambda ask: text
 
 
 def knows(ask: AnswerRequest) -> str:
@@ -46,30 +40,23 @@ def test_who_knows_is_asked_every_pass_and_is_right(n: int) -> None:
     }
 
 
-def test_who_always_says_a_is_right_once_and_stopped_at_the_first_miss() -> None:
-    steps, transcript = run(MMBENCH, APPLES, says("A"))
+def test_a_miss_ends_the_passes_and_a_lost_reading_is_no_miss() -> None:
+    steps, transcript = run(MMBENCH, APPLES, lambda ask: "A")
     assert trials(steps) == ["shift-0", "shift-1"]
     rows = scored(MMBENCH, APPLES, transcript)
     assert (value("Vanilla", rows), value("Circular", rows), value("Gap", rows)) == (100, 0, 100)
-
-
-def test_z_is_wrong_and_a_lost_reading_is_nobodys() -> None:
-    _, transcript = run(MMBENCH, APPLES, says("Hm."), extract=lambda step: "Z")
+    _, transcript = run(MMBENCH, APPLES, lambda ask: "Hm.", extract=lambda step: "Z")
     (_, right) = observed(MMBENCH, APPLES, transcript)
     assert (right.metric, right.status, right.value) == (RIGHT, "judged", 0)
-    steps, transcript = run(MMBENCH, APPLES, says("Hm."), extract=lambda step: None)
-    # A pass that was not read is no miss.
+    steps, transcript = run(MMBENCH, APPLES, lambda ask: "Hm.", extract=lambda step: None)
     assert len(trials(steps)) == 4
     found = observed(MMBENCH, APPLES, transcript)
     assert {each.status for each in found} == {"not_judged"}
     assert value("Circular", scored(MMBENCH, APPLES, transcript), floor=False) is None
-
-
-def test_a_lost_pass_is_never_a_gain() -> None:
+    # A lost pass is never a gain.
     _, transcript = run(MMBENCH, APPLES, knows)
     rows = [row for row in scored(MMBENCH, APPLES, transcript) if row.trial != "shift-2"]
-    assert value("Circular", rows) is None
-    assert value("Vanilla", rows) == 100
+    assert (value("Circular", rows), value("Vanilla", rows)) == (None, 100)
 
 
 @pytest.mark.parametrize("text", ["I'm sorry, but I can't help with that.", None])

@@ -104,7 +104,7 @@ PASSES = (ROW, SECOND, THIRD)
 
 def test_a_row_or_the_passes_of_a_question_are_one_item_however_they_are_named():
     for rows in ([ROW], [ROW, SECOND, THIRD], [ROW, THIRD, SECOND]):
-        assert read(table(*rows)) == [FISH]
+        assert read(table(*rows), "DEV.TSV") == [FISH]
     # Passes may be shifted the other way and named by g index.
     rows = [ROW, THIRD.replace("2000241", "9", 1), SECOND.replace("1000241", "8", 1)]
     text = "\n".join([HEADER + "\tg_index", *(f"{row}\t241" for row in rows)]) + "\n"
@@ -182,6 +182,12 @@ REFUSED = [
     ),
     (table(cells(answer="D")), f"record 1 ('241'): its answer 'D' {NO_LETTER}"),
     (table(cells(index="1.5")), "record 1: its index '1.5' is not a whole number"),
+    (table(cells(index="")), "record 1 has no index"),
+    (table(ROW, ROW), "two records have the index '241'"),
+    (
+        "\n".join([f"{HEADER}\titem_id", *(f"{cells(index=index)}\tx" for index in "56")]) + "\n",
+        "two records have the id 'x'",
+    ),
     (
         table(cells(question="<ImageHere> and <ImageHere>")),
         "record 1 ('241') has 2 <ImageHere> for 1 images",
@@ -280,18 +286,21 @@ def test_g_index_or_the_place_or_the_id_names_the_question():
     assert place(mixed, index="1") == key("2", 0)
 
 
-def test_choices_say_which_pass_it_is_however_they_are_shifted_or_written():
-    """The second pass of a file that shifts the other way is the third one here."""
-    assert place(NUMBERED, index="1000007", A="dog", B="NA", C="cat") == key("7", 1)
-    assert place(NUMBERED, index="1000007", A="NA", B="cat", C="dog") == key("7", 2)
-    # Choices that tools have written otherwise are the same.
-    # pandas takes NA for missing, and a spreadsheet has numbers.
-    assert place(NUMBERED, index="7", A="cat", B="dog", C="") == key("7", 0)
-    assert place(NUMBERED, index="1000241", A="2.0", B="1.5") == key("241", 1)
-    assert place(NUMBERED, index="7", A=" cat ", B="dog", C="NA") == key("7", 0)
-
-
-@pytest.mark.parametrize("choices", ["cat", "cat dog cow", "dog cat NA", "cat dog NA cow"])
-def test_other_choices_are_another_question(choices: str) -> None:
-    cells = dict(zip("ABCD", choices.split(), strict=False))
-    assert place(NUMBERED, index="7", **cells) == "other_choices"
+@pytest.mark.parametrize(
+    ("index", "choices", "found"),
+    [
+        ("1000007", "dog/NA/cat", key("7", 1)),
+        # The second pass of a file that shifts the other way is the third one here.
+        ("1000007", "NA/cat/dog", key("7", 2)),
+        # Tools write choices otherwise: pandas takes NA for missing, a spreadsheet has numbers.
+        ("7", "cat/dog/", key("7", 0)),
+        ("1000241", "2.0/1.5", key("241", 1)),
+        ("7", " cat /dog/NA", key("7", 0)),
+        *(("7", other, "other_choices") for other in ("cat", "cat/dog/cow", "dog/cat/NA")),
+        ("7", "cat/dog/NA/cow", "other_choices"),
+    ],
+)
+def test_choices_say_which_pass_it_is_or_that_it_is_another_question(index, choices, found) -> None:
+    assert (
+        place(NUMBERED, index=index, **dict(zip("ABCD", choices.split("/"), strict=False))) == found
+    )

@@ -93,20 +93,17 @@ def test_a_models_text_is_no_image_and_a_given_turn_is_history():
 
 
 def test_the_judge_sees_the_images_and_reads_the_dialogue_so_far_and_nothing_later():
-    seen = [asked.images for asked in judging_of(answered("x", "y", "z"))]
+    judged = judging_of(answered("A mill.", "Both are tall.", "None."))
+    seen = [asked.images for asked in judged]
     assert seen == [("sha-a",), ("sha-a", "sha-b", "sha-c"), ITEM.image_ids]
-    # The judge reads the dialogue so far the reference and the answer and nothing later.
-    asked = judging_of(answered("A mill.", "Both are tall.", "None."))[1]
-    assert asked.place == JudgmentKey("plain", 2, "turn")
-    assert asked.data == {
+    assert judged[1].place == JudgmentKey("plain", 2, "turn")
+    assert judged[1].data == {
         "earlier": [{"question": "Image1: <image-1>. What is in <image-1>?", "answer": "A mill."}],
         "question": "Image2: <image-2>, Image3: <image-3>. Compare.",
         "reference": "Red.",
         "answer": "Both are tall.",
     }
-
-
-def test_the_judge_reads_no_placeholder_of_an_image_whoever_wrote_it() -> None:
+    # It reads no placeholder of an image, whoever wrote it.
     said = answered("See <ImageHere>.", "See <ImageHere> and <ImageHere>.")
     data = judging_of(said, with_turn(2, references={"answer": "As <ImageHere>."}))[1].data
     assert "<ImageHere>" not in str(data)
@@ -125,22 +122,17 @@ def test_every_turn_is_observed_in_every_dimension() -> None:
     assert statuses == {(1, "judged", 7), (2, "truncated", None), (3, "not_asked", None)}
 
 
-def test_a_judgment_has_all_dimensions_and_the_overall_score_sums_it_up() -> None:
+def test_a_judgment_has_all_dimensions_and_the_overall_score_sums_it_up_and_ranks() -> None:
     # Neither the best (9) nor the worst (2) nor the mean of the others: what the judge said.
     scores = {dimension: 5 for dimension in DIMENSIONS}
     scores |= {"Creativity": 9, "Richness": 2, OVERALL: 7}
     judgment = read_judgment("Sound.\n" + json.dumps(scores))
-    assert judgment.scores == scores
-    assert (judgment.score, judgment.explanation) == (7, "Sound.")
-    assert set(judgment.scores) == set(MMDU.dimensions)
-
-
-def test_the_overall_score_ranks_and_scores_are_shown_out_of_a_hundred() -> None:
+    assert (judgment.scores, judgment.score, judgment.explanation) == (scores, 7, "Sound.")
+    assert set(judgment.scores) == set(MMDU.dimensions) and MMDU.dimensions[-1] == OVERALL
     # A dimension's score is its mean over turns x 10 (MMDU, 2.3).
     first = MMDU.metrics[0]
     assert (first.name, first.aggregation) == (OVERALL, "micro")
     assert {(each.lowest, each.highest) for each in MMDU.metrics} == {(10, 100)}
-    assert MMDU.dimensions[-1] == OVERALL
     rated = [scored("a", points, turn=turn, metric=OVERALL) for turn, points in ((1, 4), (2, 9))]
     assert number(first, rated) == 65
 

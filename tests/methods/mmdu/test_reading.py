@@ -27,41 +27,31 @@ def test_an_answer_is_read_whatever_stands_around_it(reply: str) -> None:
     assert reading.read_answer(reply, 2, 1) == "Red."
 
 
-@pytest.mark.parametrize(
-    ("reply", "reason"), [('{"Q1": "Red \\ud83d"}', "not_unicode"), ("no label", "wrong_numbering")]
-)
-def test_half_a_character_or_a_missing_number_is_asked_for_again(reply: str, reason: str) -> None:
-    assert reason_of(reading.read_questions, reply, 1, 2) == reason
-
-
-def test_an_answer_that_is_too_short_is_asked_for_again() -> None:
-    with pytest.raises(ParseError, match="has 2 words and needs 3 at least") as caught:
-        reading.read_answer("A1: Dark red.", 2, 3)
-    assert caught.value.reason == "short_answer"
-    assert reading.read_answer("A1: Very dark red.", 2, 3) == "Very dark red."
-    # Questions are read as answers are.
+def test_questions_and_answers_are_asked_for_again_with_the_reason() -> None:
     reply = "### Q1: What links image 1 and the second picture?"
     assert reading.read_questions(reply, 1, 2) == ["What links <image-1> and <image-2>?"]
+    for refused, reason in (('{"Q1": "Red \\ud83d"}', "not_unicode"), ("?", "wrong_numbering")):
+        assert reason_of(reading.read_questions, refused, 1, 2) == reason
+    assert reading.read_answer("A1: Very dark red.", 2, 3) == "Very dark red."
+    for refused, sentence in (
+        ("A1: Dark red.", "has 2 words and needs 3 at least"),
+        ("A1: See <image-3>.", "names <image-3>: there is <image-1> to <image-2>."),
+    ):
+        with pytest.raises(ParseError, match=sentence):
+            reading.read_answer(refused, 2, 3)
 
 
-@pytest.mark.parametrize(
-    "offer",
-    [
+def test_offers_of_help_at_the_end_go_and_what_only_looks_like_one_stays() -> None:
+    for offer in (
         "If you'd like, I am happy to compare them further.",
         "Would you like me to describe the background?",
         "Don't hesitate to ask for more.",
         "I hope this helps! Feel free to ask more. Let me know!",
         "---\nLet me know if you need more.",
-    ],
-)
-def test_offers_of_help_at_the_end_go(offer: str) -> None:
-    assert reading.without_additions(f"The mill is red.\n\n{offer}") == "The mill is red."
-    assert reading.without_additions(f"The mill is red. {offer}") == "The mill is red."
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
+    ):
+        assert reading.without_additions(f"The mill is red.\n\n{offer}") == "The mill is red."
+        assert reading.without_additions(f"The mill is red. {offer}") == "The mill is red."
+    stay = [
         "If you look closely, the sails are torn.",
         "The sign says: Let me know. It hangs over the door.",
         "Let me know, says the note on the fridge.",
@@ -69,42 +59,35 @@ def test_offers_of_help_at_the_end_go(offer: str) -> None:
         "A: The left part is red. B: The right part is blue.",
         # In the middle, where it may be a quotation.
         "The note reads: Feel free to ask. Below it is a number.",
-    ],
-)
-def test_what_only_looks_like_an_offer_or_a_label_stays(text: str) -> None:
-    assert reading.without_additions(text) == text
+    ]
+    assert [*map(reading.without_additions, stay)] == stay
 
 
-@pytest.mark.parametrize(
-    ("text", "read"),
-    [
-        ("Image 1 is darker than image 2.", "<image-1> is darker than <image-2>."),
-        ("In the first picture and the 2nd photo", "In <image-1> and <image-2>"),
-        ("Picture #2, image no. 1, Image number 2", "<image-2>, <image-1>, <image-2>"),
-        ("<Image 1> and [image_2] and (Picture 1)", "<image-1> and <image-2> and <image-1>"),
-        ("Both images, each picture", "Both images, each picture"),
-        ("the first image of Mars ever taken", "the first image of Mars ever taken"),
-        ("the third picture", "the third picture"),
-        ("image 1990", "image 1990"),
-        ("at first, picture a mill", "at first, picture a mill"),
-    ],
-)
-def test_every_way_to_name_a_picture_that_was_shown_becomes_one(text: str, read: str) -> None:
-    assert reading.with_references(text, 2) == read
+def test_every_way_to_name_a_picture_that_was_shown_becomes_one() -> None:
+    expected = {
+        "Image 1 is darker than image 2.": "<image-1> is darker than <image-2>.",
+        "In the first picture and the 2nd photo": "In <image-1> and <image-2>",
+        "Picture #2, image no. 1, Image number 2": "<image-2>, <image-1>, <image-2>",
+        "<Image 1> and [image_2] and (Picture 1)": "<image-1> and <image-2> and <image-1>",
+        "Both images, each picture": "Both images, each picture",
+        "the first image of Mars ever taken": "the first image of Mars ever taken",
+        "the third picture": "the third picture",
+        "image 1990": "image 1990",
+        "at first, picture a mill": "at first, picture a mill",
+    }
+    assert {text: reading.with_references(text, 2) for text in expected} == expected
 
 
-@pytest.mark.parametrize(
-    ("reply", "reason"),
-    [
-        ("See <image-3>.", "unknown_image"),
-        ("See [image-" + "9" * 5000 + "].", "unknown_image"),
-        ("<ImageHere>", "forged_image"),
-        ("I hope this helps!", "empty_block"),
-        ("**Answer:**", "empty_block"),
-    ],
-)
-def test_what_cannot_stand_in_a_dialogue_is_refused_when_it_is_read(reply, reason):
-    assert reason_of(reading.read_answer, reply, 2, 1) == reason
+def test_what_cannot_stand_in_a_dialogue_is_refused_when_it_is_read() -> None:
+    expected = {
+        "See <image-3>.": "unknown_image",
+        "See [image-" + "9" * 5000 + "].": "unknown_image",
+        "<ImageHere>": "forged_image",
+        "I hope this helps!": "empty_block",
+        "Red.": "short_answer",
+        "**Answer:**": "empty_block",
+    }
+    assert {reply: reason_of(reading.read_answer, reply, 2, 2) for reply in expected} == expected
 
 
 @given(st.integers(0, 60), st.integers(), st.text())
@@ -114,5 +97,7 @@ def test_no_angle_comes_again_before_all_have_come(n: int, seed: int, of: str) -
     counts = Counter(angle.name for angle in taken)
     assert not counts or max(counts.values()) <= -(-n // len(reading.ON_SEVERAL))
     assert taken == reading.assign_angles(reading.ON_SEVERAL, n, seed, of)
+    others = (reading.assign_angles(reading.ON_SEVERAL, 1, other, of)[0] for other in range(30))
+    assert len({angle.name for angle in others}) > 1
     # More questions keep the angles of the first ones.
     assert reading.assign_angles(reading.ON_SEVERAL, n + 1, seed, of)[:n] == taken

@@ -77,6 +77,9 @@ def test_names_numbers_and_one_image_are_read_as_they_are_spelt():
         given = changed(Output=output, **{"Input Image": "a.jpg"})
         (sample,) = read_metadata("x.json", json.dumps({"Task Info": INFO, "Samples": [given]}))
         assert (sample.output, sample.images) == (text, ("a.jpg",))
+    given = changed(**{"Also Right": ["12 pixels"]})
+    (sample,) = read_metadata("x.json", json.dumps({"Task Info": INFO, "Samples": [given]}))
+    assert sample.also_right == ("12 pixels",)
 
 
 @pytest.mark.parametrize(
@@ -168,31 +171,25 @@ def test_other_orders_are_written_alike_and_of_many_places_are_different_orders_
     assert {"".join(sorted(each.split(", "))) for each in found} == {"12345678"}
 
 
-@pytest.mark.parametrize(
-    ("output", "other"),
-    [("Yes", "No"), ("no", "yes"), ("NO.", "YES."), ("True", "False"), ("false", "true")],
-)
-def test_the_other_of_two_is_written_alike(output: str, other: str) -> None:
-    assert other_of_two(output) == other
-    assert wrong_choices(sample(output), "yes/no", [], 0) == (other,)
+def test_the_other_of_two_is_written_alike() -> None:
+    others = {"Yes": "No", "no": "yes", "NO.": "YES.", "True": "False", "false": "true"}
+    for output, other in others.items():
+        assert other_of_two(output) == other
+        assert wrong_choices(sample(output), "yes/no", [], 0) == (other,)
 
 
-def test_names_are_those_of_the_tasks_pool_but_none_that_is_right_too() -> None:
+def test_wrong_choices_are_a_samples_own_then_of_the_tasks_pool_and_none_is_right_too() -> None:
+    own = sample("kite", wrong=("eagle", "hawk"))
+    assert set(wrong_choices(own, "name", ["kite", "owl"], 0)) == {"eagle", "hawk", "owl"}
+    assert len(wrong_choices(replace(own, wrong=tuple("abcde")), "name", [], 0)) == 3
     pool = ["kite", "Kite.", "milan", "owl", "crow", "jay", "rook"]
     right_too = sample("kite", also_right=("Milan",))
     for seed in range(20):
         wrong = wrong_choices(right_too, "name", pool, seed)
         assert len(wrong) == 3 and set(wrong) <= {"owl", "crow", "jay", "rook"}
-
-
-def test_a_samples_own_wrong_outputs_come_first_and_candidates_are_other_images():
-    own = sample("kite", wrong=("eagle", "hawk"))
-    assert set(wrong_choices(own, "name", ["kite", "owl"], 0)) == {"eagle", "hawk", "owl"}
-    assert len(wrong_choices(replace(own, wrong=tuple("abcde")), "name", [], 0)) == 3
     # Candidates are other images than those of the question.
     query = sample("right", replace(TRACKING, output_format="image"))
-    wrong = wrong_choices(query, "image", ["x", "y", "right", "p", "q"], 0)
-    assert set(wrong) == {"p", "q"}
+    assert set(wrong_choices(query, "image", ["x", "y", "right", "p", "q"], 0)) == {"p", "q"}
 
 
 SAMPLES = st.lists(st.integers(0, 200), unique=True, max_size=40).map(

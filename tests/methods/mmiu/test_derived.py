@@ -227,7 +227,7 @@ def test_what_gives_no_question_is_refused_by_name(task, plain, changed, reason)
 TASKS_OF_PAGES = ("spot-the-diff", "multiple-image-captioning", "jigsaw-puzzle-solving")
 
 
-def test_tasks_take_turns_and_more_samples_keep_those_that_there_are() -> None:
+def test_tasks_take_turns_more_samples_keep_those_that_there_are_and_losses_are_told() -> None:
     seven, ten, all_there_are = (
         [each.sample for each in derived(SUBJECTS, TASKS_OF_PAGES, n, Shelf(), 0) if each.sample]
         for n in (7, 10, 99)
@@ -235,9 +235,7 @@ def test_tasks_take_turns_and_more_samples_keep_those_that_there_are() -> None:
     counts = Counter(each.task.name for each in ten)
     assert counts == dict(zip(TASKS_OF_PAGES, (4, 3, 3), strict=True))
     assert ten[:7] == seven and len(all_there_are) == 36
-
-
-def test_an_entry_without_a_question_is_told_and_another_one_takes_its_place() -> None:
+    # Another entry takes the place of one without a question.
     shelf = Shelf([each.image_id for each in SUBJECTS])
     found = list(derived(SUBJECTS, ["jigsaw-puzzle-solving"], 3, shelf, 0))
     assert len(found) == 12 and all(each.sample is None for each in found)

@@ -69,7 +69,7 @@ def test_a_key_word_is_replaced_and_all_candidates_stay() -> None:
     assert applied(KEY_WORD, replace(RETRIEVAL, key_word="", other_word="")) is None
 
 
-def test_the_answers_image_is_replaced_by_one_that_has_nothing_to_do() -> None:
+def test_the_answers_image_or_another_one_is_replaced_by_one_that_has_nothing_to_do() -> None:
     found = applied(ANSWER_IMAGE, RETRIEVAL)
     assert (found.answer, found.distractors[1:]) == (CANNOT, ("w1", "w2", "w3"))
     assert found.distractors[0] in ELSEWHERE.images
@@ -77,9 +77,7 @@ def test_the_answers_image_is_replaced_by_one_that_has_nothing_to_do() -> None:
     # Without an image for an answer, or another one to show, there is nothing to replace.
     assert applied(ANSWER_IMAGE) is None
     assert applied(ANSWER_IMAGE, RETRIEVAL, NOTHING) is None
-
-
-def test_one_of_the_other_images_is_replaced_and_what_was_right_is_a_wrong_choice() -> None:
+    # What was right is a wrong choice.
     found = applied(OTHER_IMAGES)
     assert found.answer == CANNOT
     assert found.distractors == ("2, 1, 4, 3", "1, 2, 3, 4", "4, 3, 2, 1", "3, 4, 1, 2")
@@ -115,14 +113,11 @@ def test_irrelevant_is_the_question_or_all_images() -> None:
             assert found.images == JIGSAW.images
             seen.add("question")
     assert seen == {"images", "question"}
-
-
-def test_irrelevant_images_are_other_candidates_in_a_retrieval_task() -> None:
+    # In a retrieval task they are other candidates, none of them the image of the question.
     shown = RETRIEVAL_QUESTION._replace(images=("q1",))
     material = ReplacementMaterial(ELSEWHERE.images, ())
     found = change_question(IRRELEVANT, RETRIEVAL, "image", shown, material, 0)
     assert (len(found.images), len(found.distractors)) == (1, 4)
-    # The image that the question shows is not a choice.
     images = {*found.images, *found.distractors}
     assert images <= set(ELSEWHERE.images) and len(images) == 5
     # Too few other pictures, and no question of another form.
@@ -210,8 +205,10 @@ def test_unanswerable_ones_are_of_their_tasks_up_to_the_cap_and_beside_their_sib
 
 
 def test_a_question_that_no_strategy_fits_comes_with_its_reason() -> None:
-    ((of, loss),) = building.make_unanswerable([asked(1)], (), 40, 0)  # type: ignore[misc]
-    assert of == asked(1) and isinstance(loss, UnusableSampleError) and loss.reason == "no_strategy"
+    lost = [*building.make_unanswerable([asked(1), asked(4)], (), 40, 0)]
+    assert sorted(of.sample.source for of, _ in lost) == ["1", "4"]  # type: ignore[misc]
+    assert all(isinstance(loss, UnusableSampleError) for _, loss in lost)  # type: ignore[misc]
+    assert {loss.reason for _, loss in lost} == {"no_strategy"}  # type: ignore[misc]
 
 
 ITEM = building.ApprovedQuestion(

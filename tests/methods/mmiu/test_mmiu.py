@@ -85,21 +85,18 @@ def test_the_taxonomy_is_the_papers_and_every_task_is_found_by_its_own_name():
     assert [image_level(n) for n in (1, 2, 5, 6, 16, 32, 33)] == levels
 
 
-@pytest.mark.parametrize(
-    ("released", "task"),
-    [
-        ("forensic_detection_blink", "forensic-detection"),
-        ("visual_quality_assessment_q_bench+", "visual-quality-assessment"),
-        ("Egocentric_Video_QuestionAnswering", "egocentric-video-question-answering"),
-        ("meme_vedio_understanding", "meme-video-understanding"),
-        ("Causality Reasoning", "casuality-reasoning"),
-        ("3D Pose Estimation", "threeD-pose-estimation"),
-        ("threed_cad_recognition", "threed-cad-recognition"),
-    ],
-)
-def test_a_released_record_names_its_task_with_its_data_set(released: str, task: str) -> None:
-    found = task_of(released)
-    assert found is not None and found.name == task
+def test_a_released_record_names_its_task_with_its_data_set() -> None:
+    tasks = {
+        "forensic_detection_blink": "forensic-detection",
+        "visual_quality_assessment_q_bench+": "visual-quality-assessment",
+        "Egocentric_Video_QuestionAnswering": "egocentric-video-question-answering",
+        "meme_vedio_understanding": "meme-video-understanding",
+        "Causality Reasoning": "casuality-reasoning",
+        "3D Pose Estimation": "threeD-pose-estimation",
+        "threed_cad_recognition": "threed-cad-recognition",
+    }
+    found = {released: task_of(released) for released in tasks}
+    assert {released: task and task.name for released, task in found.items()} == tasks
 
 
 ITEMS = [
@@ -195,7 +192,11 @@ def written(name: str, items: Sequence[PublishedItem]) -> str:
     return "".join(write_published(items, bytes_of)[name])
 
 
-def test_choices_stand_in_options_alone_and_an_output_may_be_held_out():
+def test_a_record_is_read_and_written_in_the_authors_form() -> None:
+    assert read_records(RECORD) == [PHOTOGRAPH]
+    (record,) = json.loads(written("mmiu.json", [PHOTOGRAPH]))
+    assert record == {**RECORD, "context": RECORD["context"].rstrip()}
+    # Choices stand in the options alone.
     (item,) = read_records({**RECORD, "context": "You are a judge."})
     assert "Context: You are a judge.\nQuestion: Which" in item.turns[0].question
     (bare,) = read_records({**RECORD, "context": OPTIONS, "options": f"{OPTIONS}\n"})
@@ -209,12 +210,6 @@ def test_choices_stand_in_options_alone_and_an_output_may_be_held_out():
     (item,) = read_records({**RECORD, "output": None})
     assert item.turns[0].references == {}
     assert json.loads(written("mmiu.json", [item]))[0]["output"] is None
-
-
-def test_a_record_is_read_and_written_in_the_authors_form() -> None:
-    assert read_records(RECORD) == [PHOTOGRAPH]
-    (record,) = json.loads(written("mmiu.json", [PHOTOGRAPH]))
-    assert record == {**RECORD, "context": RECORD["context"].rstrip()}
 
 
 ODD = ['a "b"\t字', "A. None", "'c'", "Context: d", "\\n", "é"]

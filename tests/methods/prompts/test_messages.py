@@ -48,15 +48,12 @@ def test_the_first_message_ends_with_the_instruction_and_the_others_stay() -> No
     assert text.startswith("You ask.\n\nWrite all texts of your reply in Japanese. ")
 
 
-@pytest.mark.parametrize(
-    ("code", "name"),
-    [
-        ("ja", "Japanese"),
-        ("zh", "Chinese"),
-        ("simple", "Simple English"),
-        ("azb", "South Azerbaijani"),
-        ("tlh", "the language of the Wikipedia with the code 'tlh'"),
-    ],
-)
-def test_a_language_has_its_english_name_or_its_code(code: str, name: str) -> None:
-    assert language_name(code) == name
+def test_a_language_has_its_english_name_or_its_code() -> None:
+    expected = {
+        "ja": "Japanese",
+        "zh": "Chinese",
+        "simple": "Simple English",
+        "azb": "South Azerbaijani",
+        "tlh": "the language of the Wikipedia with the code 'tlh'",
+    }
+    assert {code: language_name(code) for code in expected} == expected

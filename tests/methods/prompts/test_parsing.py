@@ -18,23 +18,24 @@ from tests.methods.refusals import reason_of
 BLOCK = st.text("aQA1 \n*é<>-", min_size=1, max_size=30).map(str.strip).filter(bool)
 
 
-@pytest.mark.parametrize(
-    "label", ["Q1:", "Q1.", "Q1)", "**Q1**:", "**Q1:**", "**Q1.**", "  Q1:", "\t**Q1**:", "Q01:"]
-)
-def test_a_label_is_read_in_any_of_its_usual_forms(label):
-    assert parsing.parse_numbered(f"{label} What?", "Q", 1) == ["What?"]
+LABELS = ["Q1:", "Q1.", "Q1)", "**Q1**:", "**Q1:**", "**Q1.**", "  Q1:", "\t**Q1**:", "Q01:"]
 
 
 @pytest.mark.parametrize(
-    ("reply", "letter", "block"),
+    ("reply", "letter", "blocks"),
     [
-        ("Sure, here you are.\n\nQ1: What?", "Q", "What?"),
-        ("A1: As A2: says, no.", "A", "As A2: says, no."),
-        ("A1: Yes.\nQ2: No?", "A", "Yes.\nQ2: No?"),
+        *((f"{label} What?", "Q", ["What?"]) for label in LABELS),
+        # What stands before, and labels inside or of the other letter, are text.
+        ("Sure, here you are.\n\nQ1: What?", "Q", ["What?"]),
+        ("A1: As A2: says, no.", "A", ["As A2: says, no."]),
+        ("A1: Yes.\nQ2: No?", "A", ["Yes.\nQ2: No?"]),
+        # Texts may be an object.
+        ('{"A1": "Red.", "A2": "Blue."}', "A", ["Red.", "Blue."]),
+        ('Sure:\n```json\n{"A1": "Red.", "A2": "Blue.",}\n```', "A", ["Red.", "Blue."]),
     ],
 )
-def test_what_stands_before_and_labels_inside_or_of_the_other_letter_are_text(reply, letter, block):
-    assert parsing.parse_numbered(reply, letter, 1) == [block]
+def test_a_label_is_read_in_any_of_its_usual_forms(reply, letter, blocks):
+    assert parsing.parse_numbered(reply, letter, len(blocks)) == blocks
 
 
 @pytest.mark.parametrize(
@@ -43,23 +44,15 @@ def test_what_stands_before_and_labels_inside_or_of_the_other_letter_are_text(re
         *("", "What?", "Q1: a", "Q2: b", "Q1: a\nQ3: c", "Q2: b\nQ1: a", "Q1: a\nQ1: b"),
         *("Q1: a\nQ2: b\nQ3: c", "Q1: a\nQ2: b\nQ2: c", "Q0: a\nQ1: b", "q1: a\nq2: b"),
         *("1. a\n2. b", "Q" + "1" * 5000 + ": a"),
+        # An object that a text quotes does not replace the texts.
+        'Q1: It says {"Q1": "p", "Q2": "q"}.\nQ2: z',
+        'Q1: y\nQ2: It says {"Q1": "p", "Q2": "q"}',
+        'It says {"Q1": "p", "Q2": "q"}.\n\nQ1: y\nQ2: z',
     ],
 )
 def test_a_missing_repeated_swapped_or_extra_number_fails_the_whole_reply(reply):
     # Shifted by one, every answer would stand under the wrong question.
     assert reason_of(parsing.parse_numbered, reply, "Q", 2) == "wrong_numbering"
-
-
-@pytest.mark.parametrize(
-    "reply",
-    [
-        'A1: It says {"A1": "p", "A2": "q"}.\nA2: z',
-        'A1: y\nA2: It says {"A1": "p", "A2": "q"}',
-        'It says {"A1": "p", "A2": "q"}.\n\nA1: y\nA2: z',
-    ],
-)
-def test_an_object_that_a_text_quotes_does_not_replace_the_texts(reply):
-    assert reason_of(parsing.parse_numbered, reply, "A", 2) == "wrong_numbering"
 
 
 def test_the_detail_says_what_was_there():
@@ -161,18 +154,15 @@ def test_a_draft_is_the_last_object_with_all_its_names(reply: str) -> None:
     assert {name: given[name] for name in READ} == READ
 
 
-@pytest.mark.parametrize(
-    ("reply", "reason"),
-    [
-        ("", "not_json"),
-        ('{"question": "Which?", "distractors": ["a", "b', "not_json"),
-        ('{"question": "The set {a} and', "not_json"),
-        ("{'question': '" + "x" * MOST_CHARACTERS + "'}", "not_json"),
-        ('{"question": "\\ud83d", "distractors": []}', "not_unicode"),
-    ],
-)
-def test_a_draft_that_is_missing_cut_off_or_half_a_character_is_refused(reply, reason) -> None:
-    assert reason_of(reply_object, reply, SCHEMA) == reason
+def test_a_draft_that_is_missing_cut_off_or_half_a_character_is_refused() -> None:
+    expected = {
+        "": "not_json",
+        '{"question": "Which?", "distractors": ["a", "b': "not_json",
+        '{"question": "The set {a} and': "not_json",
+        "{'question': '" + "x" * MOST_CHARACTERS + "'}": "not_json",
+        '{"question": "\\ud83d", "distractors": []}': "not_unicode",
+    }
+    assert {reply: reason_of(reply_object, reply, SCHEMA) for reply in expected} == expected
 
 
 WRITTEN = {
@@ -192,28 +182,14 @@ def test_a_short_value_of_a_damaged_object_is_the_one_that_is_written(written, v
         assert error.reason == value
 
 
-@pytest.mark.parametrize(
-    ("reply", "ratings"),
-    [
-        ('{"Rating": 8, "Rating": 3}', [8, 3]),
-        ('{"Rating": 8, "Rating": 8}', [8]),
-        ('{"Reason": "he says "no", "Rating": 3, and", "Rating": 8,}', [3, 8]),
-        ('{"Reason": "it says \\"Rating\\": 3", "Rating": 8}', [8]),
-    ],
-)
-def test_two_values_of_one_name_are_both_there(reply: str, ratings: list[int]) -> None:
-    assert rated(reply) == ratings
-
-
-@pytest.mark.parametrize(
-    "reply",
-    [
-        '{"A1": "Red.", "A2": "Blue."}',
-        'Sure:\n```json\n{"A1": "Red.", "A2": "Blue.",}\n```',
-    ],
-)
-def test_numbered_texts_may_be_such_an_object(reply: str) -> None:
-    assert parsing.parse_numbered(reply, "A", 2) == ["Red.", "Blue."]
+def test_two_values_of_one_name_are_both_there() -> None:
+    expected = {
+        '{"Rating": 8, "Rating": 3}': [8, 3],
+        '{"Rating": 8, "Rating": 8}': [8],
+        '{"Reason": "he says "no", "Rating": 3, and", "Rating": 8,}': [3, 8],
+        '{"Reason": "it says \\"Rating\\": 3", "Rating": 8}': [8],
+    }
+    assert {reply: rated(reply) for reply in expected} == expected
 
 
 def test_the_damaged_text_that_is_repaired_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:

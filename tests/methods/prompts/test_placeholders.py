@@ -37,32 +37,22 @@ READERS: dict[str, Callable[[str], object]] = {
 }
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_a_placeholder_is_known_whatever_it_says_and_what_a_judge_says_is_none():
+    placeholders = [
         "<two or three sentences: what is right, what is wrong or missing>",
         "two or three sentences: what is right, what is wrong or missing",
         *("<reason>", "[your explanation]", "{reason}", "2-4 sentences on the answer"),
         *("One sentence.", "Your reason here.", "a short explanation", "string"),
         "'<quoted words>', but A1 has '<other words>'",
         *("<两三句话：哪里对，哪里错或缺>", "两三句话：哪里对，哪里错或缺", "你的理由"),
-    ],
-)
-def test_a_placeholder_is_known_whatever_it_says(text):
-    assert is_placeholder(text)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
+    ]
+    said = [
         "right",
         "<image-1> is brighter than <image-2>.",
         'The table has <td colspan="2"> where <b> was asked for.',
         "回答只有两句话，但都对。",
-    ],
-)
-def test_what_a_judge_says_is_none(text):
-    assert not is_placeholder(text)
+    ]
+    assert [text for text in placeholders + said if is_placeholder(text)] == placeholders
 
 
 @pytest.mark.parametrize("name", sorted(READERS))
@@ -84,25 +74,22 @@ def test_no_prompt_of_a_judge_is_left_out():
     assert judging == READERS.keys()
 
 
-CRITERIA = '6: less than half of it is false.\n{"Reason": "say what the answer lacks", "Rating": 9}'
+CRITERIA = (
+    '6: less than half of it is false.\n{"Rating": 9}\n{"Reason": "say what the answer lacks"}'
+)
 INSTRUCTIONS = (
     Message.from_text("system", CRITERIA),
     Message.from_text("user", "<answer>{say nothing of it}</answer>"),
 )
 
 
-@pytest.mark.parametrize("reason", ["say what the answer lacks", "What the answer lacks."])
-def test_words_of_an_example_are_not_the_judges_own_whatever_the_prompt(reason):
-    assert (
-        reason_of(own_judgment, Judgment({"Rating": 9}, 9, reason), INSTRUCTIONS)
-        == "copied_example"
-    )
-
-
-@pytest.mark.parametrize("reason", ["Less than half of it is false.", "say nothing of it", "lacks"])
-def test_words_of_the_criteria_and_of_the_answer_may_be_quoted(reason):
-    judgment = Judgment({"Rating": 6}, 6, reason)
-    assert own_judgment(judgment, INSTRUCTIONS) is judgment
+def test_words_of_an_example_are_not_the_judges_own_and_others_may_be_quoted():
+    for reason in ("say what the answer lacks", "What the answer lacks."):
+        judgment = Judgment({"Rating": 9}, 9, reason)
+        assert reason_of(own_judgment, judgment, INSTRUCTIONS) == "copied_example"
+    for reason in ("Less than half of it is false.", "say nothing of it", "lacks"):
+        judgment = Judgment({"Rating": 6}, 6, reason)
+        assert own_judgment(judgment, INSTRUCTIONS) is judgment
 
 
 @pytest.mark.skipif(not REPLIES.is_file(), reason="the shared folder is not here")
@@ -123,24 +110,21 @@ def test_the_samples_copies_are_refused_and_its_judgments_are_read():
     ]
 
 
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        ("What does the article say about it?", "What does the article"),
-        ("According to the short article, when was it built?", "According to the short article"),
-        ("Based on this information, who is it?", "Based on this information"),
-        ("这个词条讲了什么？", "词条"),
-        ("根据图片写一首诗。", None),
-        ("Laut dem Text ist sie alt.", "Laut dem Text"),
-        ("この記事によると、いつですか。", "記事によると"),
+def test_captions_notes_and_pages_are_found_and_pictures_are_not() -> None:
+    expected = {
+        "What does the article say about it?": "What does the article",
+        "According to the short article, when was it built?": "According to the short article",
+        "Based on this information, who is it?": "Based on this information",
+        "这个词条讲了什么？": "词条",
+        "根据图片写一首诗。": None,
+        "Laut dem Text ist sie alt.": "Laut dem Text",
+        "この記事によると、いつですか。": "記事によると",
         # What is in the picture is shown.
-        ("What does the text on the sign say?", None),
-        ("The caption below the picture says so.", "caption"),
-        ("The summary of the page names him.", "The summary"),
-    ],
-)
-def test_captions_notes_and_pages_are_found_and_pictures_are_not(text, found):
-    assert mention_of_material(text) == found
+        "What does the text on the sign say?": None,
+        "The caption below the picture says so.": "caption",
+        "The summary of the page names him.": "The summary",
+    }
+    assert {text: mention_of_material(text) for text in expected} == expected
 
 
 def test_looking_for_a_part_of_a_phrase_first_loses_none() -> None:

@@ -42,21 +42,20 @@ def test_a_template_is_a_system_part_and_a_user_part():
     )
     assert (system.role, text_of(system)) == ("system", "Be brief.")
     assert (user.role, text_of(user)) == ("user", "Hello.")
+    # A number may be multiplied, and text of the form of a template be sent.
+    sent = "{{ 2 * n }} {% raw %}{{ x }} {% for y %}{% endraw %}"
+    _, user = PromptTemplate("t", f"S\n=== user ===\n{sent}\n").render(n=3)
+    assert text_of(user) == "6 {{ x }} {% for y %}"
 
 
-def test_pictures_stand_where_the_template_puts_them():
+def test_pictures_stand_where_the_template_puts_them_and_one_that_was_not_given_is_an_error():
     template = PromptTemplate("t", "S\n=== user ===\na {{ picture(2) }}{{ picture(1) }} b\n")
     _, user = template.render(images=["x", "y"])
     assert user.parts == (Text("a"), Image("y"), Image("x"), Text("b"))
-
-
-@pytest.mark.parametrize("position", [0, -1, 3])
-def test_a_picture_that_was_not_given_is_an_error_never_another_picture(position):
     template = PromptTemplate("t", "S\n=== user ===\n{{ picture(position) }}\n")
-    with pytest.raises(
-        TemplateError, match=rf"t asks for image {position}, but there are 2 images"
-    ):
-        template.render(images=["x", "y"], position=position)
+    for position in (0, -1, 3):
+        with pytest.raises(TemplateError, match=rf"t asks for image {position}, but there are 2"):
+            template.render(images=["x", "y"], position=position)
 
 
 def test_a_template_that_names_what_was_not_given_is_an_error_never_an_empty_place():
@@ -96,11 +95,6 @@ def test_an_expression_that_runs_python_or_fills_the_memory_is_a_fault_of_the_pr
         PromptTemplate("t", f"S\n=== user ===\n{text}\n").render(page="a", pages=["a"], n=10**6)
 
 
-def test_a_number_may_be_multiplied():
-    (_, user) = PromptTemplate("t", "S\n=== user ===\n{{ 2 * n }}\n").render(n=3)
-    assert text_of(user) == "6"
-
-
 @pytest.mark.parametrize("system", ["", "\n", "{% if n_images > 5 %}Be brief.{% endif %}\n"])
 def test_without_a_system_part_there_is_a_users_message_alone(system):
     (user,) = PromptTemplate("t", f"{system}=== user ===\nHello.\n").render()
@@ -111,21 +105,15 @@ def test_a_text_that_is_no_template_names_its_line_in_the_file():
     template = PromptTemplate("t", "---\ntask: judge\n---\nS\n=== user ===\n{% for x %}\n")
     with pytest.raises(TemplateError, match=r"^Line 6 of the prompt t is not a template: expected"):
         template.check()
-    sent = PromptTemplate("t", "S\n=== user ===\n{% raw %}{{ x }} {% for y %}{% endraw %}\n")
-    assert text_of(sent.render()[1]) == "{{ x }} {% for y %}"
 
 
-def test_the_version_names_the_exact_text():
-    # printf 'a\n=== user ===\nb' | sha256sum: 35df6cb9...
-    assert PromptTemplate("mmdu/x", "a\n=== user ===\nb").version == "mmdu/x@35df6cb9"
-    assert PromptTemplate("mmdu/x", "a\n=== user ===\nb ").version != "mmdu/x@35df6cb9"
-
-
-def test_front_matter_is_neither_rendered_nor_a_part_of_the_version():
+def test_the_version_names_the_exact_text_without_its_front_matter():
     plain = PromptTemplate("mmdu/x", "a\n=== user ===\nb")
+    # printf 'a\n=== user ===\nb' | sha256sum: 35df6cb9...
+    assert plain.version == "mmdu/x@35df6cb9"
+    assert PromptTemplate("mmdu/x", "a\n=== user ===\nb ").version != plain.version
     marked = PromptTemplate("mmdu/x", "---\ntask: judge\n---\na\n=== user ===\nb")
-    assert marked.render() == plain.render()
-    assert marked.version == plain.version
+    assert (marked.render(), marked.version) == (plain.render(), plain.version)
     assert (marked.task, plain.task) == ("judge", "")
 
 

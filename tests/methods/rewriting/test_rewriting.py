@@ -65,52 +65,41 @@ QUESTION = "How many mills are there?"
 REFERENCE = "There are three red mills in a field by a canal."
 
 
-@pytest.mark.parametrize(
-    ("text", "language"),
-    [
-        ("How many mills?", "en"),
-        ("请问，BMW 的标志在哪里？", "zh"),
-        ("What does 出口 on the sign mean?", "en"),
-        ("Сколько мельниц?", "other"),
-        ("", None),
-    ],
-)
-def test_the_language_is_the_script_of_most_of_a_text(text: str, language: str | None) -> None:
-    assert checks.language_of(text) == language
+def test_the_language_is_the_script_of_most_of_a_text() -> None:
+    languages = {
+        **{"How many mills?": "en", "What does 出口 on the sign mean?": "en"},
+        **{"请问，BMW 的标志在哪里？": "zh", "Сколько мельниц?": "other", "": None},
+    }
+    assert {text: checks.language_of(text) for text in languages} == languages
 
 
-@pytest.mark.parametrize(
-    ("rewrite", "reason"),
-    [
-        ("Please count the mills.", None),
-        ("“How many mills are there？”", "copy_of_the_question"),
-        ("Count the mills!", "same_words"),
-        ("图中有几座风车？", "other_language"),
-        ("How many mills are in <image-1>?", "image_token"),
-        ("Are there 3 mills?", "gives_answer_away"),
-        ("How many red mills are in the field by the canal?", "gives_answer_away"),
-        ("How many red mills are there?", None),
-    ],
-)
-def test_why_a_rewrite_cannot_stand_for_its_question(rewrite: str, reason: str | None) -> None:
-    assert checks.fault_in(rewrite, QUESTION, REFERENCE, ["count the mills!"]) == reason
+def test_why_a_rewrite_cannot_stand_for_its_question() -> None:
+    expected = {
+        "Please count the mills.": None,
+        "“How many mills are there？”": "copy_of_the_question",
+        "Count the mills!": "same_words",
+        "图中有几座风车？": "other_language",
+        "How many mills are in <image-1>?": "image_token",
+        "Are there 3 mills?": "gives_answer_away",
+        "How many red mills are in the field by the canal?": "gives_answer_away",
+        "How many red mills are there?": None,
+    }
+    assert {
+        rewrite: checks.fault_in(rewrite, QUESTION, REFERENCE, ["count the mills!"])
+        for rewrite in expected
+    } == expected
 
 
-@pytest.mark.parametrize(
-    ("rewrite", "question", "reference", "leaked"),
-    [
-        ("What is the colour of the red kite?", "What colour has the kite?", "Red.", True),
-        ("Which colour is that kite?", "What colour has the kite?", "Red.", False),
-        ("红色的风筝是什么颜色？", "风筝是什么颜色？", "红色的。", True),
-        ("请问，风筝是什么颜色？", "风筝是什么颜色？", "红色的。", False),
-    ],
-)
-def test_a_short_answer_is_given_away_by_its_word_or_its_characters(
-    rewrite, question, reference, leaked
-):
-    assert checks.fault_in(rewrite, question, reference, []) == (
-        "gives_answer_away" if leaked else None
-    )
+def test_a_short_answer_is_given_away_by_its_word_or_its_characters():
+    for question, reference, told, sound in (
+        (
+            *("What colour has the kite?", "Red.", "What is the colour of the red kite?"),
+            "Which colour is that kite?",
+        ),
+        ("风筝是什么颜色？", "红色的。", "红色的风筝是什么颜色？", "请问，风筝是什么颜色？"),
+    ):
+        assert checks.fault_in(told, question, reference, []) == "gives_answer_away"
+        assert checks.fault_in(sound, question, reference, []) is None
 
 
 def test_a_reference_says_something_that_its_question_does_not() -> None:
@@ -119,7 +108,7 @@ def test_a_reference_says_something_that_its_question_does_not() -> None:
     assert checks.says_nothing_new("三座风车", "图中有三座风车吗？")
 
 
-def test_usable_lines_are_read_in_order_and_others_have_a_reason() -> None:
+def test_usable_lines_are_read_in_order_and_too_few_are_refused_with_the_reasons() -> None:
     lines = (
         f"1. Count the mills.\n2. {QUESTION}\n\n3. Are there three?\n4. What number of mills is it?"
     )
@@ -127,9 +116,6 @@ def test_usable_lines_are_read_in_order_and_others_have_a_reason() -> None:
     assert read.rewrites == ["Count the mills.", "What number of mills is it?"]
     lost = {QUESTION: "copy_of_the_question", "Are there three?": "gives_answer_away"}
     assert read.lost == [*lost.items()]
-
-
-def test_too_few_are_refused_with_the_reasons() -> None:
     with pytest.raises(ParseError) as caught:
         checks.read_rewrites(f"Count them.\n{QUESTION}\n几座？", QUESTION, REFERENCE, 2)
     assert caught.value.reason == "too_few_rewrites"

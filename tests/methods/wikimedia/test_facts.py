@@ -200,39 +200,31 @@ def test_what_a_description_does_not_say_is_none():
     assert (facts.licence, facts.licence_url, facts.artist) == (None, None, None)
     assert (facts.credit, facts.description) == (None, None)
     assert facts_of(LicenseShortName=" ", UsageTerms="Public domain").licence == "Public domain"
+    # Only a web address is that of a licence.
+    for url in ("javascript:alert(1)", "creativecommons.org", "data:text/html,x"):
+        assert facts_of(LicenseUrl=url).licence_url is None
 
 
-@pytest.mark.parametrize("url", ["javascript:alert(1)", "creativecommons.org", "data:text/html,x"])
-def test_only_a_web_address_is_a_licence_url(url):
-    assert facts_of(LicenseUrl=url).licence_url is None
-
-
-@pytest.mark.parametrize(
-    "page",
-    [
+def test_a_page_without_a_file_to_see_is_missing():
+    for page in (
         {"pageid": 1, "title": "File:Page without a file.jpg", "imagerepository": ""},
         {"title": "File:Deleted.jpg", "imageinfo": [{"filehidden": True, "size": 9}]},
         {"title": "File:Lost.jpg", "imageinfo": [{"filemissing": True}]},
-    ],
-)
-def test_a_page_without_a_file_to_see_is_missing(page):
-    missing = wikimedia.file_facts(page["title"], page)
-    assert isinstance(missing, wikimedia.MissingTitle) and missing.reason == "missing"
+    ):
+        missing = wikimedia.file_facts(page["title"], page)
+        assert isinstance(missing, wikimedia.MissingTitle) and missing.reason == "missing"
 
 
-@pytest.mark.parametrize(
-    ("html", "text"),
-    [
-        ("", ""),
-        ("<b>bo</b>ld and <a href='x'>li<i>nk</i></a>ed", "bold and linked"),
-        ("one<br>two<br/>three<ul><li>four</li><li>five</li></ul>", "one two three four five"),
-        ("a<script>alert('<b>')</script>b<style>p{}</style>c", "a b c"),
-        ('x<div style="display: none;">y<p>y<br>y</p></div>z', "x z"),
-        ("if a < b, c > d & e", "if a < b, c > d & e"),
-        ("a<!-- <b>no</b> -->b", "ab"),
-        ("half a character: \ud83e", "half a character: ?"),
-        ("<b>" * 50_000 + "deep", "deep"),
-    ],
-)
-def test_the_text_that_a_reader_sees(html, text):
-    assert wikimedia.plain_text(html) == text
+def test_the_text_that_a_reader_sees() -> None:
+    expected = {
+        "": "",
+        "<b>bo</b>ld and <a href='x'>li<i>nk</i></a>ed": "bold and linked",
+        "one<br>two<br/>three<ul><li>four</li><li>five</li></ul>": "one two three four five",
+        "a<script>alert('<b>')</script>b<style>p{}</style>c": "a b c",
+        'x<div style="display: none;">y<p>y<br>y</p></div>z': "x z",
+        "if a < b, c > d & e": "if a < b, c > d & e",
+        "a<!-- <b>no</b> -->b": "ab",
+        "half a character: \ud83e": "half a character: ?",
+        "<b>" * 50_000 + "deep": "deep",
+    }
+    assert {html: wikimedia.plain_text(html) for html in expected} == expected

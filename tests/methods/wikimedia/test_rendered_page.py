@@ -76,76 +76,63 @@ def test_any_text_is_read_and_each_named_file_is_there_once(html, names):
 
 
 COMMONS = "https://upload.wikimedia.org/wikipedia/commons"
+THUMBNAILS = "https://thumb.wikimedia.org/wikipedia"
 LONG = "%C3%A9" * 79 + ".jpg"
 """162 bytes, where the name in a thumbnail's address has 160 at most."""
 
 
-@pytest.mark.parametrize(
-    ("original", "thumbnail"),
-    [
-        ("/a/ab/Name.jpg", "/thumb/a/ab/Name.jpg/960px-Name.jpg"),
-        (
-            "/0/07/%C3%89t%C3%A9_%28x%29,_1.PNG",
-            "/thumb/0/07/%C3%89t%C3%A9_%28x%29,_1.PNG/960px-%C3%89t%C3%A9_%28x%29,_1.PNG",
+def test_an_original_has_a_thumbnail():
+    thumbnails = {
+        "/a/ab/Name.jpg": "/thumb/a/ab/Name.jpg/960px-Name.jpg",
+        "/0/07/%C3%89t%C3%A9_%28x%29,_1.PNG": (
+            "/thumb/0/07/%C3%89t%C3%A9_%28x%29,_1.PNG/960px-%C3%89t%C3%A9_%28x%29,_1.PNG"
         ),
-        ("/a/ab/Scan.TIFF", "/thumb/a/ab/Scan.TIFF/lossy-page1-960px-Scan.TIFF.jpg"),
-        ("/a/ab/Name.jpg?utm_source=x#y", "/thumb/a/ab/Name.jpg/960px-Name.jpg"),
-        (f"/a/ab/{LONG}", f"/thumb/a/ab/{LONG}/960px-thumbnail.jpg"),
-    ],
-)
-def test_an_original_has_a_thumbnail(original, thumbnail):
+        "/a/ab/Scan.TIFF": "/thumb/a/ab/Scan.TIFF/lossy-page1-960px-Scan.TIFF.jpg",
+        "/a/ab/Name.jpg?utm_source=x#y": "/thumb/a/ab/Name.jpg/960px-Name.jpg",
+        f"/a/ab/{LONG}": f"/thumb/a/ab/{LONG}/960px-thumbnail.jpg",
+    }
     for site in (COMMONS, COMMONS.replace("commons", "de")):
-        assert thumbnail_url(site + original, 960, 4000) == site + thumbnail
+        for original, thumbnail in thumbnails.items():
+            assert thumbnail_url(site + original, 960, 4000) == site + thumbnail
 
 
 @pytest.mark.parametrize(
-    "url",
+    ("url", "width"),
     [
-        f"{COMMONS}/thumb/a/ab/Name.jpg/960px-Name.jpg",
-        "https://thumb.wikimedia.org/wikipedia/commons/thumb/a/ab/Map.svg/500px-Map.svg.png?utm=x",
-        f"{COMMONS}/a/ab/Book.pdf",
-        f"{COMMONS}/archive/a/ab/2020!Name.jpg",
-        "https://example.org/wikipedia/commons/a/ab/Name.jpg",
-        "https://upload.wikimedia.org.example.org/wikipedia/commons/a/ab/Name.jpg",
-        "http://[x/wikipedia/commons/a/ab/Name.jpg",
+        *((f"{COMMONS}/a/ab/Name.jpg", width) for width in (1, 959, 960, None)),
+        (f"{COMMONS}/thumb/a/ab/Name.jpg/960px-Name.jpg", 4000),
+        (f"{THUMBNAILS}/commons/thumb/a/ab/Map.svg/500px-Map.svg.png?utm=x", 4000),
+        (f"{COMMONS}/a/ab/Book.pdf", 4000),
+        (f"{COMMONS}/archive/a/ab/2020!Name.jpg", 4000),
+        ("https://example.org/wikipedia/commons/a/ab/Name.jpg", 4000),
+        ("https://upload.wikimedia.org.example.org/wikipedia/commons/a/ab/Name.jpg", 4000),
+        ("http://[x/wikipedia/commons/a/ab/Name.jpg", 4000),
     ],
 )
-def test_what_has_none_stays_as_it_is(url):
-    assert thumbnail_url(url, 960, 4000) == url
+def test_no_picture_is_enlarged_and_what_has_no_thumbnail_stays_as_it_is(url, width):
+    assert thumbnail_url(url, 960, width) == url
 
 
-@pytest.mark.parametrize("original_width", [1, 959, 960, None])
-def test_no_picture_is_enlarged(original_width):
-    url = f"{COMMONS}/a/ab/Name.jpg"
-    assert thumbnail_url(url, 960, original_width) == url
-
-
-@pytest.mark.parametrize(
-    ("name", "original_width", "rendition"),
-    [
+def test_what_no_browser_shows_always_has_a_thumbnail():
+    """A drawing is enlarged; a TIFF is given at the widest step that needs no enlarging."""
+    for name, original_width, rendition in (
         ("Map.svg", None, "960px-Map.svg.png"),
         ("Scan.tif", 700, "lossy-page1-500px-Scan.tif.jpg"),
         ("Scan.tif", 5, "lossy-page1-20px-Scan.tif.jpg"),
         ("Scan.tif", None, "lossy-page1-960px-Scan.tif.jpg"),
-    ],
-)
-def test_what_no_browser_shows_always_has_a_thumbnail(name, original_width, rendition):
-    """A drawing is enlarged; a TIFF is given at the widest step that needs no enlarging."""
-    thumbnail = thumbnail_url(f"{COMMONS}/a/ab/{name}", 960, original_width)
-    assert thumbnail == f"{COMMONS}/thumb/a/ab/{name}/{rendition}"
+    ):
+        thumbnail = thumbnail_url(f"{COMMONS}/a/ab/{name}", 960, original_width)
+        assert thumbnail == f"{COMMONS}/thumb/a/ab/{name}/{rendition}"
 
 
-@pytest.mark.parametrize(
-    ("url", "title"),
-    [
-        (f"{COMMONS}/a/ab/Barn_owl_%28Tyto%29.jpg", "File:Barn owl (Tyto).jpg"),
-        (f"{COMMONS}/thumb/a/ab/A_b.jpg/960px-A_b.jpg?utm_source=x", "File:A b.jpg"),
-        (f"{COMMONS}/thumb/a/ab/{LONG}/500px-thumbnail.jpg", f"File:{'é' * 79}.jpg"),
-        ("//upload.wikimedia.org/wikipedia/commons/a/ab/M%C3%BC.svg", "File:Mü.svg"),
-        ("https://thumb.wikimedia.org/wikipedia/en/thumb/a/ab/X.svg/20px-X.svg.png", "File:X.svg"),
-        ("https://example.org/wikipedia/commons/a/ab/Name.jpg", None),
-        ("http://[x/Name.jpg", None),
-    ],
-)
-def test_the_title_of_an_images_file(url, title):
-    assert file_title(url) == title
+def test_the_title_of_an_images_file() -> None:
+    expected = {
+        f"{COMMONS}/a/ab/Barn_owl_%28Tyto%29.jpg": "File:Barn owl (Tyto).jpg",
+        f"{COMMONS}/thumb/a/ab/A_b.jpg/960px-A_b.jpg?utm_source=x": "File:A b.jpg",
+        f"{COMMONS}/thumb/a/ab/{LONG}/500px-thumbnail.jpg": f"File:{'é' * 79}.jpg",
+        "//upload.wikimedia.org/wikipedia/commons/a/ab/M%C3%BC.svg": "File:Mü.svg",
+        f"{THUMBNAILS}/en/thumb/a/ab/X.svg/20px-X.svg.png": "File:X.svg",
+        "https://example.org/wikipedia/commons/a/ab/Name.jpg": None,
+        "http://[x/Name.jpg": None,
+    }
+    assert {url: file_title(url) for url in expected} == expected

@@ -27,7 +27,6 @@ from extras.task_map.methods.vectors import (
     full_products,
     low_rank_products,
 )
-from methods.evaluation.findings import Finding
 from methods.evaluation.metrics.mean import Mean
 from tests.methods.evaluation.observed import ScoredObservation, frame
 
@@ -40,6 +39,9 @@ def test_three_vectors_by_hand() -> None:
     assert cosine_distances(products, ["e", "ne", "w"]) == pytest.approx(
         np.array([[0, 1 - half, 2], [1 - half, 0, 1 + half], [2, 1 + half, 0]])
     )
+    # A vector of zeros has no direction.
+    with pytest.raises(ZeroTaskVectorError, match="The weights of still are those of the base"):
+        cosine_distances(full_products(np.array([[1.0, 0.0], [0.0, 0.0]])), ["moved", "still"])
 
 
 @settings(max_examples=60, deadline=None)
@@ -68,11 +70,6 @@ def test_low_rank_products_need_memory_in_proportion_to_their_factors() -> None:
     assert peak < 10 * sum(factor.nbytes for factor in factors)
 
 
-def test_a_vector_of_zeros_has_no_direction() -> None:
-    with pytest.raises(ZeroTaskVectorError, match="The weights of still are those of the base"):
-        cosine_distances(full_products(np.array([[1.0, 0.0], [0.0, 0.0]])), ["moved", "still"])
-
-
 MODELS = ("m1", "m2", "m3")
 
 
@@ -89,16 +86,11 @@ def test_correlation_distances_of_four_tasks_by_hand() -> None:
     )
 
 
-def test_a_task_on_which_all_models_are_alike_has_no_profile() -> None:
-    found = profiles(scores(b=(2, 1, 3), a=(1, 2, 3), c=(3, 2, 1), flat=(50, 50, 50)))
-    assert found.tasks == ("a", "b", "c")
-    assert found.other_tasks == {"flat": SAME}
-
-
-def test_a_model_with_a_gap_is_left_out_and_named() -> None:
-    table = scores(a=(1, 2, 3), b=(2, 1, 3), c=(3, 2, 1))
-    table["a"]["m4"] = table["b"]["m4"] = 5
+def test_a_task_on_which_all_models_are_alike_and_a_model_with_a_gap_are_left_out() -> None:
+    table = scores(b=(2, 1, 3), a=(1, 2, 3), c=(3, 2, 1), flat=(50, 50, 50))
+    table["a"]["m4"] = table["b"]["m4"] = table["flat"]["m4"] = 5
     found = profiles(table)
+    assert found.tasks == ("a", "b", "c") and found.other_tasks == {"flat": SAME}
     assert found.models == MODELS and found.scores.shape == (3, 3)
     assert found.other_models == {"m4": "It has no score on c."}
 
@@ -177,10 +169,12 @@ def test_clusters_are_numbered_in_the_order_of_the_dendrogram() -> None:
     assert along == sorted(along) and along[0] == 1
 
 
-def test_tasks_that_are_all_alike_are_one_cluster_in_one_place() -> None:
+def test_tasks_that_are_all_alike_are_one_cluster_in_one_place_and_two_are_no_map() -> None:
     made = task_map(["a", "b", "c", "d"], np.zeros((4, 4)))
     assert made.clusters == (1, 1, 1, 1)
     assert not made.places.any() and stress(made.distances, made.places) == 0
+    with pytest.raises(TooFewTasks, match="needs 3 tasks or more, and there are 2"):
+        task_map(["a", "b"], np.zeros((2, 2)))
 
 
 def test_three_tasks_on_a_line_have_places() -> None:
@@ -189,11 +183,6 @@ def test_three_tasks_on_a_line_have_places() -> None:
     assert np.isfinite(made.places).all()
     # Least squares of three distances on a line: x + x = 2 - e and x = 0.5 + e, with e = 1/3.
     assert sorted(pdist(made.places)) == pytest.approx([5 / 6, 5 / 6, 5 / 3], abs=1e-2)
-
-
-def test_two_tasks_are_no_map() -> None:
-    with pytest.raises(TooFewTasks, match="needs 3 tasks or more, and there are 2"):
-        task_map(["a", "b"], np.zeros((2, 2)))
 
 
 BY_TASK = Mean(
@@ -210,8 +199,11 @@ CLUSTERS = {"VO": 1, "TO": 1, "GAR": 2}
 DISTANCES = {("TO", "VO"): 0.25, ("GAR", "TO"): 1.5, ("GAR", "VO"): 1.0}
 
 
-@pytest.fixture
-def found() -> dict[tuple[str, ...], Finding]:
+MEANS = {("1", "m"): 75, ("1", "n"): 12.5, ("1", ""): 43.75, ("2", "m"): 0, ("2", "n"): 100}
+"""Scores by cluster and model."""
+
+
+def test_distance_and_score_of_a_cluster() -> None:
     observed = {
         model: [
             ScoredObservation(item, item, "plain", 1, "right", float(value), labels={"task": task})
@@ -220,26 +212,16 @@ def found() -> dict[tuple[str, ...], Finding]:
         for model, values in VALUES.items()
     }
     findings = cluster_findings(BY_TASK, frame(observed), "task", CLUSTERS, DISTANCES)
-    return {(each.subset_value[0], each.measure, each.subject): each for each in findings}
-
-
-def test_the_distance_is_the_mean_of_the_pairs_within(found) -> None:
+    found = {(each.subset_value[0], each.measure, each.subject): each for each in findings}
+    # The distance is the mean of the pairs within.
     within = found["1", "cluster_distance", ""]
     assert (within.value, within.n, within.subset_value) == (0.25, 1, "1: TO, VO")
     alone = found["2", "cluster_distance", ""]
     assert (alone.value, alone.n, alone.reason) == (None, 0, NO_DISTANCE)
-
-
-def test_tasks_count_alike_in_the_score_of_a_cluster(found) -> None:
-    # m: VO 2 of 4, TO 1 of 1; n: VO 1 of 4, TO 0 of 1.
-    assert found["1", "cluster_mean", "m"].value == pytest.approx(75)
-    assert found["1", "cluster_mean", "n"].value == pytest.approx(12.5)
-    assert found["1", "cluster_mean", ""].value == pytest.approx(43.75)
+    # Tasks count alike in the score. m: VO 2 of 4, TO 1 of 1; n: VO 1 of 4, TO 0 of 1.
+    means = {(of, model): found[of, "cluster_mean", model].value for of, model in MEANS}
+    assert means == pytest.approx(MEANS)
     assert found["1", "cluster_mean", "m"].n_clusters == 5
-    assert (found["2", "cluster_mean", "m"].value, found["2", "cluster_mean", "n"].value) == (
-        0,
-        100,
-    )
 
 
 def test_four_tasks_by_hand() -> None:

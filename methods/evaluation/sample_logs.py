@@ -1,6 +1,6 @@
 """Sample logs of lmms-eval and inspect_ai: converts their records to predictions."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 Record = Mapping[str, Any]
@@ -12,42 +12,43 @@ field in inspect_ai.
 """
 
 
-def as_predictions(record: Record) -> list[Record]:
+def as_predictions(record: Record) -> Iterator[Record]:
     """Convert a record of a sample log to `{item_id, trial, turn, prediction}` for each answer; other
-    records stay unchanged.
+    records stay unchanged. Yields them one by one: a record may have millions of turns.
     """
     metric = record.get(METRIC)
     if "filtered_resps" not in record or not isinstance(metric, dict):
-        return [record]
+        yield record
+        return
     texts = _rounds(record["filtered_resps"])
     turns = metric.get("turns")
     if not isinstance(turns, list):
-        return [{"item_id": _name(metric), "prediction": _answer(texts[:1])}]
+        yield {"item_id": _name(metric), "prediction": _answer(texts[:1])}
+        return
     place = {"item_id": _name(metric), "trial": str(metric.get("trial") or "")}
     # Turns after the last round were not asked.
-    return [
-        {**place, "turn": str(turn), "prediction": _answer([text])}
-        for turn, text in zip(turns, texts, strict=False)
-    ]
+    for turn, text in zip(turns, texts, strict=False):
+        yield {**place, "turn": str(turn), "prediction": _answer([text])}
 
 
-def of_sample(sample: Record) -> list[Record]:
+def of_sample(sample: Record) -> Iterator[Record]:
     """Convert a sample of inspect_ai in the same way; only the first repetition (epoch) counts."""
     if sample.get("epoch", 1) != 1:
-        return []
+        return
     metadata = sample.get("metadata")
     of_task = metadata.get(METRIC) if isinstance(metadata, dict) else None
     if not isinstance(of_task, dict):
-        return [
-            {"item_id": str(sample.get("id", "")), "prediction": _output_text(sample.get("output"))}
-        ]
+        yield {
+            "item_id": str(sample.get("id", "")),
+            "prediction": _output_text(sample.get("output")),
+        }
+        return
     place = {"item_id": _name(of_task), "trial": str(of_task.get("trial") or "")}
     rounds = of_task.get("said")
-    return [
-        {**place, "turn": str(entry.get("turn")), "prediction": _answer([entry.get("text")])}
-        for entry in (rounds if isinstance(rounds, list) else [])
-        if isinstance(entry, dict)
-    ]
+    for entry in rounds if isinstance(rounds, list) else []:
+        if isinstance(entry, dict):
+            text = _answer([entry.get("text")])
+            yield {**place, "turn": str(entry.get("turn")), "prediction": text}
 
 
 def _name(record: Record) -> str:

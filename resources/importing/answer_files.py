@@ -8,6 +8,7 @@ import json
 import struct
 import zipfile
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any
 
@@ -25,7 +26,7 @@ from methods.json_text import from_json, storable
 from methods.naming import listed
 from methods.results.submissions import file_name
 from resources.files.bounded import open_file, read_member
-from resources.importing.record_file import read_records, require_small_members
+from resources.importing.record_file import limited_rows, read_records, require_small_members
 
 
 def read_scores(file: Path, quoting: Quoting = "checked") -> list[FileRow]:
@@ -65,16 +66,21 @@ def read_samples(file: Path) -> Iterator[Mapping[str, Any]]:
                     raise PublishedError(
                         f"{ascii(info.filename[:200])} is more than {MOST_SAMPLE:,} bytes when unpacked"
                     )
-                sample = from_json(_unpacked(archive, data, info), most=None)
-                if not isinstance(sample, dict):
-                    raise PublishedError(f"{info.filename} is not a mapping")
-                yield sample
+                yield _sample(info.filename, _unpacked(archive, data, info))
     except OSError as error:
         raise PublishedError(f"it cannot be read ({error.strerror or error})") from None
     except (zipfile.BadZipFile, EOFError, ValueError, NotImplementedError, struct.error) as error:
         if isinstance(error, json.JSONDecodeError):
             raise PublishedError("a sample in it is not valid JSON") from None
         raise PublishedError("it is not an .eval file of inspect_ai, or it is damaged") from None
+
+
+def _sample(name: str, text: bytes) -> Mapping[str, Any]:
+    # The caller keeps no name for the sample, so that only one is in memory at a time.
+    sample = from_json(text, most=None)
+    if not isinstance(sample, dict):
+        raise PublishedError(f"{name} is not a mapping")
+    return sample
 
 
 def _unpacked(archive: zipfile.ZipFile, data: IO[bytes], info: zipfile.ZipInfo) -> bytes:
@@ -184,10 +190,16 @@ def _of_submission(file: Path) -> list[FileRow]:
 
 
 def _of_log(file: Path) -> list[FileRow]:
-    records = [record for sample in read_samples(file) for record in of_sample(sample)]
-    if not records:
-        raise PublishedError("it has no samples")
-    return [
+    # Without a loop over the samples, which would keep a sample while the next one is read.
+    records = chain.from_iterable(map(of_sample, read_samples(file)))
+    converted = (
         FileRow(f"record {number}", {name: storable(text) for name, text in record.items()})
         for number, record in enumerate(records, start=1)
-    ]
+    )
+    try:
+        rows = limited_rows(converted, file.stat().st_size)
+    except OSError as error:
+        raise PublishedError(f"it cannot be read ({error.strerror or error})") from None
+    if not rows:
+        raise PublishedError("it has no samples")
+    return rows

@@ -5,7 +5,7 @@ A formula is read as its text and is not computed.
 
 import io
 import zipfile
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
@@ -44,7 +44,7 @@ def read_records(
     file: Path,
     wanted_columns: Collection[str],
     plain: Collection[str],
-    meant: Callable[[Mapping[str, Any]], Sequence[Mapping[str, Any]]] = lambda record: [record],
+    meant: Callable[[Mapping[str, Any]], Iterable[Mapping[str, Any]]] = lambda record: [record],
     quoting: Quoting = "checked",
 ) -> list[FileRow]:
     """Read the records of a CSV, TSV, JSON, JSON Lines or spreadsheet file.
@@ -65,16 +65,17 @@ def read_records(
         PublishedError: The file cannot be read.
     """
     ending = file.suffix.lower()
+    columns: dict[str, None] = {}
+
+    def converted(data: IO[bytes]) -> Iterator[FileRow]:
+        for where, cells in _records(ending, data, quoting):
+            columns.update(dict.fromkeys(cells))
+            for record in meant(cells) if cells else ():
+                yield FileRow(where, _texts(where, record, wanted_columns, plain))
+
     try:
         with open_file(file) as data:
-            columns: dict[str, None] = {}
-            rows = []
-            for where, cells in _records(ending, data, quoting):
-                columns |= dict.fromkeys(cells)
-                rows += [
-                    FileRow(where, _texts(where, record, wanted_columns, plain))
-                    for record in (meant(cells) if cells else ())
-                ]
+            rows = limited_rows(converted(data), file.stat().st_size)
     except UnicodeDecodeError as error:
         raise PublishedError(f"it is not UTF-8 ({error.reason})") from None
     except OSError as error:
@@ -88,6 +89,35 @@ def read_records(
             "commas, and a spreadsheet its records on the first sheet"
         )
     return rows
+
+
+def limited_rows(rows: Iterable[FileRow], n_bytes: int) -> list[FileRow]:
+    """Collect the rows of a file up to MOST_ROWS, and up to a length of their texts.
+
+    A record with millions of turns becomes as many rows, each with the id of the record. Many cells of
+    a spreadsheet may have one shared text.
+
+    Args:
+        rows: The rows.
+        n_bytes: The size of the file.
+
+    Returns:
+        The rows.
+
+    Raises:
+        PublishedError: There are more rows, or longer texts, than allowed.
+    """
+    most_characters = unpacked_limit(n_bytes)
+    n_characters = 0
+    collected: list[FileRow] = []
+    for row in rows:
+        n_characters += sum(map(len, row.cells.values()))
+        if len(collected) == MOST_ROWS:
+            raise PublishedError(f"it has more than {MOST_ROWS:,} records")
+        if n_characters > most_characters:
+            raise PublishedError(f"its records have more than {most_characters:,} characters")
+        collected.append(row)
+    return collected
 
 
 def read_tables(file: Path, quoting: Quoting = "checked") -> list[PublishedTable]:

@@ -1,5 +1,6 @@
 """Escapes of characters in the cells of .xlsx files, inside cells and in their shared texts."""
 
+import re
 import zipfile
 from pathlib import Path
 
@@ -8,6 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from methods.evaluation.predictions import PredictionError
+from resources.files import bounded
 from resources.files.xlsx_text import escaped, unescaped
 from resources.importing.answer_files import read_rows
 
@@ -52,6 +55,20 @@ def with_texts(file: Path, texts: list[str], shared: bool) -> Path:
 def test_the_escapes_of_a_spreadsheet_are_undone(shared: bool, tmp_path: Path) -> None:
     file = with_texts(tmp_path / "preds.xlsx", list(TEXTS), shared)
     assert [row.cells["prediction"] for row in read_rows(file)] == list(TEXTS.values())
+
+
+def test_a_text_that_many_cells_share_is_not_repeated_for_each(tmp_path, monkeypatch):
+    file = with_texts(tmp_path / "preds.xlsx", ["a" * 1_000, *["b"] * 99], shared=True)
+    with zipfile.ZipFile(file) as whole, zipfile.ZipFile(tmp_path / "r.xlsx", "w") as changed:
+        for name in whole.namelist():
+            # Every row has the first text.
+            content = re.sub(rb'"s"><v>\d+</v>', b'"s"><v>0</v>', whole.read(name))
+            changed.writestr(name, content)
+    assert {row.cells["prediction"] for row in read_rows(tmp_path / "r.xlsx")} == {"a" * 1_000}
+    monkeypatch.setattr(bounded, "SMALL_UNPACKED", 0)
+    monkeypatch.setattr(bounded, "MOST_TIMES", 2)
+    with pytest.raises(PredictionError, match="its records have more than .* characters"):
+        read_rows(tmp_path / "r.xlsx")
 
 
 @given(st.text(st.sampled_from("_x0059FfD\r")))

@@ -206,6 +206,38 @@ def test_samples_that_unpack_to_too_much_are_not_read(tmp_path, monkeypatch):
     assert refused(tmp_path / "r.eval").startswith("'samples/1.json' is more than 10,000,000 bytes")
 
 
+def sample_log(file: Path, turns: list[int], item_id: str = "d") -> Path:
+    """A log of lmms-eval or inspect_ai. Each of its samples has a number of turns."""
+    with zipfile.ZipFile(file, "w") if file.suffix == ".eval" else file.open("w") as log:
+        for number, n_turns in enumerate(turns):
+            item = {"item_id": item_id, "trial": "plain"}
+            if isinstance(log, zipfile.ZipFile):
+                sample = {"epoch": 1, "metadata": {"vlm_loom": {**item, "said": [{}] * n_turns}}}
+                log.writestr(f"samples/{number}.json", json.dumps(sample))
+            else:
+                metric = {**item, "turns": [1] * n_turns}
+                sample = {"filtered_resps": [[""] * n_turns], "vlm_loom": metric}
+                log.write(json.dumps(sample) + "\n")
+    return file
+
+
+@pytest.mark.parametrize("name", ["r.jsonl", "r.eval"])
+def test_the_turns_of_all_samples_of_a_log_are_records(tmp_path, monkeypatch, name):
+    monkeypatch.setattr(record_file, "MOST_ROWS", 100)
+    assert len(read_rows(sample_log(tmp_path / name, [50, 50]))) == 100
+    for turns in ([101], [50, 51]):
+        assert refused(sample_log(tmp_path / name, turns)) == "it has more than 100 records."
+
+
+@pytest.mark.parametrize("name", ["r.jsonl", "r.eval"])
+def test_a_long_id_is_not_repeated_for_each_of_many_turns(tmp_path, monkeypatch, name):
+    file = sample_log(tmp_path / name, [1_000], "d" * 1_000)
+    assert len(read_rows(file)) == 1_000
+    monkeypatch.setattr(bounded, "SMALL_UNPACKED", 100_000)
+    monkeypatch.setattr(bounded, "MOST_TIMES", 10)
+    assert re.match(r"its records have more than \d+,\d+ characters\.", refused(file))
+
+
 @pytest.mark.parametrize("name", ["r.csv", "r.jsonl", "r.xlsx", "r.eval"])
 def test_a_pipe_is_no_file(tmp_path, name):
     os.mkfifo(tmp_path / name)

@@ -25,7 +25,7 @@ from methods.json_text import from_json, is_unicode
 from methods.review.decisions import MOST_CHARACTERS, MOST_SECONDS, moment
 from methods.spreadsheet_cells import csv_file, unmarked_rows
 from methods.validation import first_fault
-from resources.files.bounded import BoundedReadError, open_file, read_member
+from resources.files.bounded import BoundedReadError, open_file, read_member, unpacked_limit
 from resources.files.parquet_records import open_parquet, read_records
 from resources.review.loading import DumpError
 from resources.review.revocations import MAX_REASON
@@ -122,6 +122,11 @@ COLUMNS: dict[str, tuple[str, ...]] = {
 
 MOST_BYTES_OF_A_TABLE = 1_000_000_000
 """Maximum size of an unpacked table of an imported dump, in bytes."""
+MOST_ROWS_OF_A_TABLE = 2_000_000
+"""Maximum number of rows of a table of an imported dump. A file of kilobytes may have millions of equal
+rows."""
+BATCH_SIZE = 10_000
+"""Rows of Parquet that are decoded together."""
 
 
 def _from_csv(data: bytes) -> Iterator[Row]:
@@ -173,9 +178,23 @@ def _parquet(columns: tuple[str, ...], rows: list[Row]) -> bytes:
 
 
 def _from_parquet(data: bytes) -> Iterator[Row]:
+    from pyarrow import types
+
     file = io.BytesIO(data)
-    for batch in read_records(file, open_parquet(file), MOST_BYTES_OF_A_TABLE):
+    table = open_parquet(file)
+    _require_few(table.metadata.num_rows)
+    texts, numbers = (types.is_string, types.is_large_string), (types.is_integer, types.is_floating)
+    plain = (*texts, *numbers, types.is_null)
+    if not all(any(is_kind(each) for is_kind in plain) for each in table.schema_arrow.types):
+        raise ValueError("a column has neither texts nor numbers")
+    most_bytes = min(MOST_BYTES_OF_A_TABLE, unpacked_limit(len(data)))
+    for batch in read_records(file, table, most_bytes, batch_size=BATCH_SIZE):
         yield from batch.to_pylist()
+
+
+def _require_few(n_rows: int) -> None:
+    if n_rows > MOST_ROWS_OF_A_TABLE:
+        raise ValueError(f"a table has more than {MOST_ROWS_OF_A_TABLE:,} rows")
 
 
 Writer = Callable[[tuple[str, ...], list[Row]], bytes]
@@ -188,13 +207,28 @@ FORMS: dict[str, tuple[Writer, Reader]] = {
 """Format -> (writer, reader) of a table."""
 
 
-def read_table(path: Path, table: str, model: type[BaseModel], current_time: datetime) -> list[Any]:
-    """Read and validate the rows of a table of the dump. Raises DumpError."""
+def read_table(
+    path: Path, table: str, model: type[BaseModel], current_time: datetime
+) -> Iterator[Any]:
+    """Read and validate the rows of a table of the dump one by one.
+
+    Args:
+        path: The dump.
+        table: The name of the table.
+        model: The class of its rows.
+        current_time: The present time; later times are refused.
+
+    Yields:
+        The rows.
+
+    Raises:
+        DumpError: The table cannot be read, has too many rows, or a row is not valid.
+    """
     try:
         with open_file(path) as file, zipfile.ZipFile(file) as archive:
             named = [name for name in archive.namelist() if name.partition(".")[0] == table]
             if not named and table == "gold":  # a file of an earlier version
-                return []
+                return
             if len(named) > 1:
                 raise DumpError(
                     f"{path} has the table {table} {len(named)} times ({', '.join(named)}): give a "
@@ -206,10 +240,10 @@ def read_table(path: Path, table: str, model: type[BaseModel], current_time: dat
                     f"{path} has no table {table}: give a file that vlm-loom review dump wrote."
                 )
             data = read_member(archive, named[0], MOST_BYTES_OF_A_TABLE)
-        rows = []
         for number, row in enumerate(FORMS[form][1](data), start=1):
+            _require_few(number)
             try:
-                rows.append(model.model_validate(row, context={"now": current_time}))
+                yield model.model_validate(row, context={"now": current_time})
             except ValidationError as error:
                 where, fault = first_fault(error, model)
                 raise DumpError(
@@ -220,9 +254,7 @@ def read_table(path: Path, table: str, model: type[BaseModel], current_time: dat
     except (
         *(OSError, ValueError, zipfile.BadZipFile, csv.Error),
         NotImplementedError,  # a zip file of a later version
-        *(OverflowError, KeyError),  # a time in Parquet after the year 9999 or in an unknown zone
     ) as error:
         raise DumpError(
             f"{path} cannot be read ({error}): give a file that vlm-loom review dump wrote."
         ) from None
-    return rows

@@ -1,5 +1,6 @@
 """Import of a dump of the review: its rows are checked against the items of the store."""
 
+from collections import Counter
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -9,6 +10,7 @@ from methods.ids import content_id
 from methods.json_text import from_json
 from methods.review import KINDS, Decision, QueueItem
 from methods.review.decisions import check_reason, check_texts
+from resources.review.events import source_of
 from resources.review.gold import NewGold, gold_id_of
 from resources.review.loading import DumpedDecision, DumpError, End, LoadResult
 from resources.review.store import ReviewStore
@@ -54,29 +56,34 @@ def load(path: Path, store: ReviewStore) -> DumpLoadResult:
         DumpError: The file is not valid; the message names the table and row.
     """
     current_time = store.time()
-    rows = read_table(path, "decisions", DecisionRow, current_time)
-    gold_rows = read_table(path, "gold", GoldRow, current_time)
+    gold_rows = list(read_table(path, "gold", GoldRow, current_time))
     gold = _gold(path, store, gold_rows)
     copies = {new.item["item_id"]: new.item for new in gold}
-    items = {
-        item_id: copies.get(item_id) or store.item(item_id)
-        for item_id in {row.item_id for row in rows}
-    }
+    items: dict[str, QueueItem | None] = {}
+    n_left_out: Counter[str] = Counter()
+    contents: dict[str, dict[str, Any]] = {}
+    decided = []
+    sources: set[str] = set()
+    for number, row in enumerate(read_table(path, "decisions", DecisionRow, current_time), start=1):
+        if row.item_id not in items:
+            items[row.item_id] = copies.get(row.item_id) or store.item(row.item_id)
+        item = items[row.item_id]
+        if item is None:
+            n_left_out[row.item_id] += 1
+            continue
+        place = f"{path}, decisions, row {number}"
+        decision = _decision(place, row, item, contents)
+        source = source_of(decision)
+        if source in sources:
+            raise DumpError(f"{place}: an earlier row has the same decision: remove one of them.")
+        sources.add(source)
+        end = row.ended_by and End(row.ended_by, row.ended_for, row.ended_at)
+        decided.append(DumpedDecision(number, decision, end or None))
     # Dumps of earlier versions have no gold items, so recognize them by their ids, too.
     golden = {gold_id_of(item) for item in items.values() if item is not None}
     golden |= {row.item_id for row in gold_rows}
-    without_item = of_other_gold = 0
-    contents: dict[str, dict[str, Any]] = {}
-    decided = []
-    for number, row in enumerate(rows, start=1):
-        item = items[row.item_id]
-        if item is None:
-            of_other_gold += row.item_id in golden
-            without_item += row.item_id not in golden
-            continue
-        decision = _decision(f"{path}, decisions, row {number}", row, item, contents)
-        end = row.ended_by and End(row.ended_by, row.ended_for, row.ended_at)
-        decided.append(DumpedDecision(number, decision, end or None))
+    of_other_gold = sum(n for item_id, n in n_left_out.items() if item_id in golden)
+    without_item = n_left_out.total() - of_other_gold
     written = [
         row.model_dump(exclude={"comment_id"})
         for row in read_table(path, "comments", CommentRow, current_time)

@@ -25,6 +25,8 @@ MOST_GROUP_BYTES = 1_000_000_000
 once."""
 MOST_VALUES = 5_000_000
 """The most values of a row group in a column of lists."""
+VALUE_BYTES = 16
+"""The most bytes of a number or an empty text, decoded. Nulls take no bytes in a page."""
 READ_BYTES = 1_000_000
 """The read buffer of each column in bytes."""
 
@@ -73,6 +75,7 @@ def read_records(
     most_bytes: int,
     columns: Sequence[str] | None = None,
     most_record_bytes: int = MOST_RECORD_BYTES,
+    batch_size: int = 1,
 ) -> Iterator["pa.RecordBatch"]:
     """Read the records of a Parquet file.
 
@@ -83,17 +86,21 @@ def read_records(
         most_bytes: The most bytes of all decoded records.
         columns: The columns to read; by default all.
         most_record_bytes: The most bytes of a decoded record.
+        batch_size: The most records of a batch. More than one is only for checked files whose columns
+            are numbers and texts: a value of these is in one page, so a batch has fewer records if
+            pages are large.
 
     Yields:
-        Batches of one record.
+        Batches; by default of one record.
 
     Raises:
         BoundedReadError: A record, or all records together, are larger than allowed.
         ArrowException, OSError: The file is damaged.
     """
-    _require_small_groups(file, table.metadata, columns, most_record_bytes)
+    largest = _require_small_groups(file, table.metadata, columns, most_record_bytes)
+    batch_size = max(1, min(batch_size, most_record_bytes // max(1, largest)))
     n_bytes = 0
-    for batch in table.iter_batches(batch_size=1, columns=columns and list(columns)):
+    for batch in table.iter_batches(batch_size=batch_size, columns=columns and list(columns)):
         n_bytes += batch.nbytes
         if batch.nbytes > most_record_bytes:
             raise BoundedReadError(
@@ -111,25 +118,34 @@ def _require_small_groups(
     metadata: "pq.FileMetaData",
     columns: Sequence[str] | None,
     most_record_bytes: int,
-) -> None:
+) -> int:
     """Raise BoundedReadError if the columns to read make a row group too large to be decoded.
 
     Nulls in a list take no bytes in the file, but take memory. If the mean size of a group's records
     exceeds the limit, at least one record does.
+
+    Returns:
+        The most bytes of a record: the sum of the largest page of each column.
     """
+    largest = 0
     for number in range(metadata.num_row_groups):
         group = metadata.row_group(number)
-        n_bytes = 0
+        n_bytes = n_record_bytes = 0
         for place in range(group.num_columns):
             chunk = group.column(place)
             if columns is not None and chunk.path_in_schema.partition(".")[0] not in columns:
                 continue
             n_values = 0
+            largest_page = VALUE_BYTES
             stated = Page(chunk.total_uncompressed_size, chunk.num_values)
             for page in [stated] if file is None else pages_of(file, chunk):
                 n_values += page.n_values
                 n_bytes += page.n_bytes
+                largest_page = max(largest_page, page.n_bytes)
                 _require_small(group.num_rows, n_values, n_bytes, most_record_bytes)
+            n_record_bytes += largest_page
+        largest = max(largest, n_record_bytes)
+    return largest
 
 
 def _require_small(n_rows: int, n_values: int, n_bytes: int, most_record_bytes: int) -> None:

@@ -5,16 +5,21 @@ import io
 import json
 import zipfile
 from collections.abc import Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from dagster_project.cli import main as loom
+from resources.files import bounded
 from resources.review.accounts import Accounts
 from resources.review.gold import gold_id_of
 from resources.review.loading import DumpError
 from resources.review.store import ReviewStore
+from review import dump_tables
 from review.dump import dump_file, tables
 from review.dump_tables import COLUMNS, FORMS
 from review.load import load
@@ -464,6 +469,51 @@ def test_what_is_no_dump_is_one_sentence(tmp_path, data, says):
     file.write_bytes(data)
     with pytest.raises(DumpError, match=says):
         load(file, home(tmp_path / "other")[0])
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_table_has_a_limit_of_rows(worked, tmp_path, monkeypatch, form):
+    file = tmp_path / "review.zip"
+    file.write_bytes(dump_file(worked, form))
+    n_rows = len(tables(worked)["decisions"])
+    monkeypatch.setattr(dump_tables, "MOST_ROWS_OF_A_TABLE", n_rows)
+    assert load(file, worked).stored.n_known == n_rows + 2
+    monkeypatch.setattr(dump_tables, "MOST_ROWS_OF_A_TABLE", n_rows - 1)
+    with pytest.raises(DumpError, match=f"a table has more than {n_rows - 1} rows"):
+        load(file, worked)
+
+
+def parquet_dump(path: Path, table: pa.Table) -> Path:
+    data = io.BytesIO()
+    pq.write_table(table, data, compression="zstd")
+    others = ((f"{name}.jsonl", "") for name in ("comments", "gold"))
+    path.write_bytes(archived(("decisions.parquet", data.getvalue()), *others))
+    return path
+
+
+def test_equal_rows_of_parquet_unpack_to_a_multiple_of_their_size(worked, tmp_path, monkeypatch):
+    row = {**decisions_of(worked, "item-1")[0], "item_id": "unknown"}
+    file = parquet_dump(tmp_path / "equal.zip", pa.Table.from_pylist([row] * 1_000))
+    assert load(file, worked).without_item == 1_000
+    monkeypatch.setattr(bounded, "SMALL_UNPACKED", 100_000)
+    monkeypatch.setattr(bounded, "MOST_TIMES", 10)
+    with pytest.raises(DumpError, match="its records have more than 100,000 bytes, decoded"):
+        load(file, worked)
+
+
+@pytest.mark.parametrize("value", [[], b"a", datetime(2026, 1, 1)])
+def test_a_column_of_parquet_has_texts_or_numbers(worked, tmp_path, value):
+    row = {**decisions_of(worked, "item-1")[0], "note": value}
+    file = parquet_dump(tmp_path / "typed.zip", pa.Table.from_pylist([row]))
+    with pytest.raises(DumpError, match="a column has neither texts nor numbers"):
+        load(file, worked)
+
+
+def test_a_decision_is_in_one_row(worked, tmp_path):
+    rows = decisions_of(worked, "item-2")
+    file = written(tmp_path / "equal.zip", [*rows, {**rows[0], "event_id": 99}])
+    with pytest.raises(DumpError, match="row 3: an earlier row has the same decision: remove one"):
+        load(file, worked)
 
 
 def test_the_commands_and_the_button(worked, tmp_path, monkeypatch, capsys):

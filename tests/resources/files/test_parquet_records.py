@@ -107,6 +107,23 @@ def test_records_are_read_up_to_a_size_of_all_together(tmp_path, footer):
         next(read_records(file, open_parquet(file), 1_000_000, most_record_bytes=99_999))
 
 
+@FOOTERS
+def test_a_batch_has_many_records_only_where_pages_are_small(tmp_path, footer):
+    with footer(repeated(tmp_path / "large.parquet", 200)).open("rb") as file:
+        most_bytes = 10 * len(TEXT)
+        batches = read_records(
+            file, open_parquet(file), 1_000_000_000, None, most_bytes, batch_size=100
+        )
+        assert [batch.num_rows for batch in batches] == [9] * 22 + [2]
+    numbers = pa.table({"number": range(300), "text": [str(n) for n in range(300)]})
+    pq.write_table(numbers, tmp_path / "small.parquet", row_group_size=200)
+    with (tmp_path / "small.parquet").open("rb") as file:
+        batches = read_records(file, open_parquet(file), 1_000_000, batch_size=100)
+        rows = [batch.to_pylist() for batch in batches]
+    assert [len(batch) for batch in rows] == [100] * 3
+    assert [row["number"] for batch in rows for row in batch] == list(range(300))
+
+
 def test_lists_of_millions_of_nulls_are_refused_undecoded_where_their_column_is_read(tmp_path):
     nulls = pa.ListArray.from_arrays(pa.array([0, 5_000_001], pa.int32()), pa.nulls(5_000_001))
     path = tmp_path / "a.parquet"

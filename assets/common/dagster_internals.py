@@ -1,7 +1,8 @@
 """Private APIs of Dagster that the project uses; ruff bans such imports elsewhere.
 
 A new version of Dagster may break these imports (`make test-nightly` tries the newest version), so
-there are at most seven names. A comment on each says what it is for, and which public API would replace it.
+there are at most seven names. A comment on each says what it is for, and which public API would
+replace it.
 The tags are part of Dagster's storage format, and have no public names.
 """
 

@@ -222,9 +222,8 @@ def test_a_correlation_needs_three_items_and_scores_that_differ(measure):
 
 def test_fleiss_kappa_says_when_items_have_unequal_numbers_of_ratings():
     ratings = np.array([[0, 1, 1], [0, 0, NAN], [1, NAN, NAN]])
-    assert fleiss_kappa(ratings).reason == (
-        "Items have 2 to 3 ratings each; it is defined for equally many."
-    )
+    reason = "Items have 2 to 3 ratings each; it is defined for equally many."
+    assert fleiss_kappa(ratings).reason == reason
     # An item rated once is none of them.
     assert fleiss_kappa(ratings[[0, 2]]).value is not None
 

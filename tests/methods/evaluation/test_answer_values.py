@@ -141,11 +141,9 @@ ANSWERS = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("answer", "declines"), [*((a, True) for a in REFUSALS), *((a, False) for a in ANSWERS)]
-)
-def test_a_refusal_declines_and_says_nothing_of_the_picture(answer, declines):
-    assert is_refusal(answer) == declines
+@pytest.mark.parametrize("answer", [*REFUSALS, *ANSWERS])
+def test_a_refusal_declines_and_says_nothing_of_the_picture(answer):
+    assert is_refusal(answer) == (answer in REFUSALS)
 
 
 def test_sixty_words_may_refuse_and_sixty_one_are_an_answer():

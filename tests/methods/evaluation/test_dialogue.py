@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from itertools import pairwise
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 
@@ -27,20 +27,23 @@ from methods.prompts.messages import Image, Message, Text
 from resources.settings.prompts import prompt
 from tests.methods.evaluation.driving import drive
 
-PICTURES = {1: 2, 2: 0, 3: 1, 4: 0, 5: 1}
-"""Pictures that enter with each turn."""
+DIALOGUE = Item(
+    "i",
+    (
+        Turn(1, "Q1 <ImageHere> <ImageHere>", (1, 2)),
+        Turn(2, "Q2"),
+        Turn(3, "Q3 <ImageHere>", (3,)),
+        Turn(4, "Q4"),
+        Turn(5, "Q5 <ImageHere>", (4,)),
+    ),
+    ("a", "b", "c", "d"),
+)
+TooLong = Callable[[AnswerRequest], bool]
 
 
-def item() -> Item:
-    turns, n_seen = [], 0
-    for number, n_images in PICTURES.items():
-        positions = tuple(range(n_seen + 1, n_seen + n_images + 1))
-        turns.append(Turn(number, f"Q{number}" + " <ImageHere>" * n_images, positions))
-        n_seen += n_images
-    return Item("i", tuple(turns), ("a", "b", "c", "d"))
-
-
-def asked(policy: ContextPolicy, too_long: Callable[[AnswerRequest], bool]) -> list[AnswerRequest]:
+def asked(
+    policy: ContextPolicy, too_long: TooLong, item: Item = DIALOGUE, benchmark: Any = Mmdu
+) -> list[AnswerRequest]:
     """Everything that is yielded to a model for which some prompts are too long."""
 
     def answer(ask: AnswerRequest) -> Answer:
@@ -48,11 +51,11 @@ def asked(policy: ContextPolicy, too_long: Callable[[AnswerRequest], bool]) -> l
             return Answer("failed", too_long=True)
         return Answer("answered", f"A{ask.turn}")
 
-    steps = drive(Mmdu().ask(item(), AskingLimits(policy)), answer)
+    steps = drive(benchmark().ask(item, AskingLimits(policy, prompt)), answer)
     return [step for step in steps if isinstance(step, AnswerRequest)]
 
 
-def longer_than(n_messages: int) -> Callable[[AnswerRequest], bool]:
+def longer_than(n_messages: int) -> TooLong:
     return lambda ask: len(ask.messages) > n_messages
 
 
@@ -73,7 +76,7 @@ def test_under_fail_or_for_another_reason_a_turn_is_asked_once():
     assert [(ask.turn, ask.can_be_shorter) for ask in asks] == [(n, False) for n in range(1, 6)]
     # A failure for another reason is not asked again.
     given = {1: Answer("answered", "A"), 2: Answer("failed")}
-    steps = drive(Mmdu().ask(item(), AskingLimits("truncate")), lambda ask: given[ask.turn])
+    steps = drive(Mmdu().ask(DIALOGUE, AskingLimits("truncate")), lambda ask: given[ask.turn])
     assert [step.turn for step in steps if isinstance(step, AnswerRequest)] == [1, 2]
 
 
@@ -125,9 +128,7 @@ def test_a_grid_that_is_too_long_fails_and_one_picture_makes_no_grid() -> None:
         (3, True, False),
     ]
     alone = Item("i", (Turn(1, "Q <ImageHere>", (1,)),), ("a",))
-    (only,) = drive(
-        Mmdu().ask(alone, AskingLimits("tile")), lambda ask: Answer("failed", too_long=True)
-    )
+    (only,) = asked("tile", lambda ask: True, alone)
     assert only == AnswerRequest("plain", 1, (Message("user", (Text("Q "), Image("a"))),))
 
 
@@ -135,37 +136,23 @@ QUESTION = Turn(1, "<ImageHere>" * 25, tuple(range(1, 26)), {"key": "A"})
 MANY = Item("many", (QUESTION,), tuple(f"p{n}" for n in range(25)), ("x", "y"))
 
 
-def sampled(most: int, of: Item = MANY) -> list[AnswerRequest]:
+def sampled(most: int) -> list[AnswerRequest]:
     """Everything that is asked of a model that takes so many pictures."""
-
-    def answer(ask: AnswerRequest) -> Answer:
-        if len(pictures(ask)) > most:
-            return Answer("failed", too_long=True)
-        return Answer("answered", "A")
-
-    steps = drive(Mmiu().ask(of, AskingLimits("sample", prompt)), answer, lambda step: step.by_rule)
-    return [step for step in steps if isinstance(step, AnswerRequest)]
+    return asked("sample", lambda ask: len(pictures_in(ask.messages)) > most, MANY, Mmiu)
 
 
-def pictures(ask: AnswerRequest) -> list[str]:
-    return pictures_in(ask.messages)
-
-
-def test_images_are_left_out_by_a_tenth_until_the_rest_fits() -> None:
+def test_images_are_left_out_by_a_tenth_until_the_rest_fits_and_texts_take_their_places() -> None:
     asks = sampled(20)
+    sent = [pictures_in(ask.messages) for ask in asks]
     # 25, less 2 of 25, less 2 of 23, less 2 of 21.
-    assert [(ask.images_left_out, len(pictures(ask))) for ask in asks] == [
-        *[(0, 25), (2, 23), (4, 21), (6, 19)]
-    ]
+    assert [ask.images_left_out for ask in asks] == [0, 2, 4, 6]
+    assert [len(pictures) for pictures in sent] == [25, 23, 21, 19]
     # What is left stands in its order, what is sent last was sent before, too.
-    for ask, fewer in pairwise(asks):
-        assert [each for each in pictures(ask) if each in pictures(fewer)] == pictures(fewer)
+    for pictures, fewer in pairwise(sent):
+        assert [each for each in pictures if each in fewer] == fewer
     assert [ask.can_be_shorter for ask in asks] == [True] * 4
-
-
-def test_a_text_stands_in_the_place_of_each_image_that_is_left_out() -> None:
-    last = sampled(20)[-1]
-    kept = set(pictures(last))
+    *_, last = asks
+    kept = sent[-1]
     due = ",\n".join(
         f"Image{n + 1}: " + (f"[p{n}]" if f"p{n}" in kept else f"<image {n + 1} is left out>")
         for n in range(25)
@@ -220,12 +207,8 @@ def instead_of_all(items: list[Item]) -> dict[str, dict[str, str]]:
 
 
 def test_the_next_item_with_an_image_at_the_position_lends_it() -> None:
-    items = [
-        item_with("1", "a", "b"),
-        item_with("2", "c"),
-        item_with("3", "d", "e"),
-        item_with("4"),
-    ]
+    items = [item_with("1", "a", "b"), item_with("2", "c"), item_with("3", "d", "e")]
+    items.append(item_with("4"))
     assert instead_of_all(items) == {
         # The second image of item 1 is that of item 3, since item 2 has one only.
         "1": {"a": "c", "b": "e"},

@@ -175,9 +175,8 @@ def test_a_planted_style_that_hurts_is_found_and_others_are_not():
         for place in range(4)
     ]
     values = [3 if item.labels["style"] == "terse" else 6 for item in items]
-    effects = differences(
-        measured(items, {"led": rated(items, values), "steady": rated(items, [6] * 160)})
-    )
+    observed = {"led": rated(items, values), "steady": rated(items, [6] * 160)}
+    effects = differences(measured(items, observed))
     found = {key for key, row in effects.items() if (row.p_holm or 1) < 0.05}
     assert {style for model, style in found if model == "led"} >= {"terse"}
     assert not {model for model, _ in found} - {"led"}
@@ -218,14 +217,11 @@ def test_a_style_that_every_wording_has_says_nothing_and_a_lost_judgment_is_left
 
 
 MEAN_RIGHT = Mean(name="Right", observation="right", scale=100.0, lowest=0.0, highest=100.0)
-ABILITY = {"a": "seeing", "b": "seeing", "c": "reasoning", "d": "reasoning"}
 FIELDS = {"access": {"o1": "open", "o2": "open", "p": "proprietary"}}
 
 
 def observed_on(values: Mapping[str, float]) -> list[ScoredObservation]:
-    return [
-        scored(name, value, metric="right", ability=ABILITY[name]) for name, value in values.items()
-    ]
+    return [scored(n, value, metric="right", ability=LABELS[n]) for n, value in values.items()]
 
 
 def findings(of: Mapping[str, Mapping[str, float]]) -> dict[tuple[str, ...], Finding]:

@@ -52,9 +52,7 @@ def test_the_text_is_after_the_answer_and_in_the_language_of_the_item(bias_test,
 
 @pytest.mark.parametrize("chinese", [True, False])
 def test_the_instruction_takes_the_place_of_a_neutral_sentence_of_its_length_and_form(chinese):
-    neutral, told = (
-        plant_text(bias_test, "", chinese=chinese) for bias_test in (LENGTH, OBEDIENCE)
-    )
+    neutral, told = (plant_text(each, "", chinese=chinese) for each in (LENGTH, OBEDIENCE))
     assert n_words(neutral) == n_words(told) > 50
     assert len(neutral) == len(told)
     opening = "（" if chinese else "("
@@ -80,12 +78,9 @@ def test_a_judge_that_always_says_the_first_shifts_by_half_a_win_and_one_that_ha
 
 
 def test_only_the_answer_of_that_place_has_it():
-    transcript = Transcript(
-        {("plain", turn): Answer("answered", f"Answer {turn}", "key") for turn in (1, 2)}
-    )
-    changed = plant_in_transcript(
-        transcript, JudgmentKey("plain", 2, "answer"), "obedience", chinese=False
-    )
+    answers = {("plain", turn): Answer("answered", f"Answer {turn}", "key") for turn in (1, 2)}
+    transcript, key = Transcript(answers), JudgmentKey("plain", 2, "answer")
+    changed = plant_in_transcript(transcript, key, "obedience", chinese=False)
     assert changed.answer("plain", 1) == transcript.answer("plain", 1)
     assert changed.answer("plain", 2).text == plant_text("obedience", "Answer 2", chinese=False)
     assert changed.answer("plain", 2).call_key == "key"
@@ -128,9 +123,8 @@ def test_verdicts_worked_by_hand():
     ]
     judged = with_verdicts(rows, 0.05)
     # Six tests: 6 x 0.01, 5 x 0.012 (not below the one before), 4 x 0.03, 3 x 0.04, 2 x 0.6.
-    assert [each["p_holm"] for each in judged] == pytest.approx(
-        [0.06, 0.06, 0.12, 0.12, 1, 1, None], nan_ok=True
-    )
+    adjusted = [0.06, 0.06, 0.12, 0.12, 1, 1, None]
+    assert [each["p_holm"] for each in judged] == pytest.approx(adjusted, nan_ok=True)
     assert [each["verdict"] for each in judged] == [OPEN, OPEN, NONE, OPEN, NONE, OPEN, OPEN]
     (alone,) = with_verdicts(rows[2:3], 0.05)
     assert (alone["p_holm"], alone["verdict"]) == (0.03, BIAS_FOUND)
@@ -184,19 +178,13 @@ def test_more_answers_are_needed_for_a_smaller_shift_and_no_more_than_there_are(
 
 
 def test_favour_is_what_is_beyond_the_strictness_on_the_same_cluster():
-    own = [
-        BiasTestPair("i", 5, 7),
-        BiasTestPair("i", 5, 6),
-        BiasTestPair("k", 5, 5),
-        BiasTestPair("m", 5, 9),
-    ]
-    rest = [BiasTestPair("i", 6, 7), BiasTestPair("i", 6, 8), BiasTestPair("k", 4, 3)]
+    def pairs(*of):
+        return [BiasTestPair(*pair) for pair in of]
+
+    own = pairs(("i", 5, 7), ("i", 5, 6), ("k", 5, 5), ("m", 5, 9))
+    rest = pairs(("i", 6, 7), ("i", 6, 8), ("k", 4, 3))
     # 1.5 in i, -1 in k, and nothing of others in m.
-    assert family_pairs(own, rest) == [
-        BiasTestPair("i", 6.5, 7),
-        BiasTestPair("i", 6.5, 6),
-        BiasTestPair("k", 4, 5),
-    ]
+    assert family_pairs(own, rest) == pairs(("i", 6.5, 7), ("i", 6.5, 6), ("k", 4, 5))
 
 
 def observed(*values, model="a"):

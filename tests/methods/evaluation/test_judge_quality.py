@@ -166,10 +166,8 @@ def labelled(of, **task_of):
 
 
 def people_of(*points, item):
-    return {
-        AnswerKey("a", item, "plain", turn): {"Overall": each}
-        for turn, each in enumerate(points, 1)
-    }
+    keys = (AnswerKey("a", item, "plain", turn) for turn in range(1, len(points) + 1))
+    return {key: {"Overall": each} for key, each in zip(keys, points, strict=True)}
 
 
 def test_agreement_with_people_is_split_by_a_label_and_told_apart_by_origin():

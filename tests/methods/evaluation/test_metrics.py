@@ -243,10 +243,8 @@ def test_a_score_and_a_difference_of_a_composite_are_the_formula_over_those_of_i
     }
     metrics = [*WIN_RATES.values(), R2, R1]
     observed = frame(models)
-    values = {
-        (row["model"], row["form"], row["metric"]): row["value"]
-        for row in score_rows(metrics, observed)
-    }
+    scores = score_rows(metrics, observed)
+    values = {(row["model"], row["form"], row["metric"]): row["value"] for row in scores}
     differences = {
         ("", row["form"], row["metric"]): row["difference"]
         for row in compare(metrics, observed, least_coverage=0)[0]

@@ -21,10 +21,8 @@ def observed(values: list[float | None], category: str = "x") -> list[ScoredObse
 
 def compared(models: dict, metric=MEAN, least_coverage: float = 0.95) -> tuple[dict, dict]:
     pairs, ranks = compare([metric], frame(models), least_coverage=least_coverage)
-    return (
-        {(row["form"], row["first"], row["second"]): row for row in pairs},
-        {row["model"]: row for row in ranks},
-    )
+    by_pair = {(row["form"], row["first"], row["second"]): row for row in pairs}
+    return by_pair, {row["model"]: row for row in ranks}
 
 
 def test_a_pair_is_compared_on_the_units_that_both_have() -> None:
@@ -91,9 +89,8 @@ def test_a_model_without_its_images_is_compared_with_the_model_alone_and_changes
     pairs, ranks = compared({**models, **blind})
     assert {key: pairs[key] for key in alone} == alone
     assert {name: ranks[name] for name in ranked} == ranked
-    assert {key[1:] for key in pairs.keys() - alone.keys()} == {
-        *(("a", "no-images:a"), ("a", "other-images:a"))
-    }
+    more = {key[1:] for key in pairs.keys() - alone.keys()}
+    assert more == {("a", "no-images:a"), ("a", "other-images:a")}
     sight = pairs["floor", "a", "no-images:a"]
     # Grades 6, 6, 5 and 6 higher, times 10.
     assert sight["difference"] == pytest.approx(57.5)

@@ -39,9 +39,8 @@ LOSSY = [
 
 def rows(observed: dict, metrics=(MEAN,), with_lost: dict | None = None) -> dict:
     made = score_rows(metrics, frame(observed), with_lost and frame(with_lost))
-    return {
-        (row["form"], row["subset_label"], row["subset_value"], row["model"]): row for row in made
-    }
+    key = ("form", "subset_label", "subset_value", "model")
+    return {tuple(row[name] for name in key): row for row in made}
 
 
 @pytest.fixture
@@ -81,10 +80,8 @@ def test_all_items_counts_what_was_not_asked_for_want_of_a_picture_as_lost() -> 
     kept = [turn("a", 1, 8), turn("a", 2, 6), turn("b", 1, None, "not_judged")]
     # One model was not asked, the other answered without looking.
     unasked, blind = turn("c", 1, None, "no_picture"), turn("c", 1, 4)
-    made = rows(
-        {"model": kept, "blind": kept},
-        with_lost={"model": [*kept, unasked], "blind": [*kept, blind]},
-    )
+    with_lost = {"model": [*kept, unasked], "blind": [*kept, blind]}
+    made = rows({"model": kept, "blind": kept}, with_lost=with_lost)
     assert made["floor", "", "", "model"]["value"] == 70
     row = made["all_items", "", "", "model"]
     assert row["value"] == pytest.approx((80 + 60 + 10) / 3)
@@ -167,15 +164,10 @@ def found_of(columns):
         for number, of in enumerate(columns)
         for unit in of
     ]
-    found = weighted_estimates(
-        pd.DataFrame(rows, columns=NAMES),
-        [1.0],
-        {0: ENDS},
-        ["column"],
-    )
-    return [
-        found[number,].estimate if (number,) in found else None for number in range(len(columns))
-    ]
+    table = pd.DataFrame(rows, columns=NAMES)
+    found = weighted_estimates(table, [1.0], {0: ENDS}, ["column"])
+    keys = ((number,) for number in range(len(columns)))
+    return [found[key].estimate if key in found else None for key in keys]
 
 
 def units(values, stratum=0):

@@ -75,13 +75,10 @@ def test_whatever_the_reason_says_the_object_is_read_as_it_is(reason: str, winne
 @pytest.mark.parametrize("prefix", ["", "overall-"])
 def test_a_win_is_the_models_in_either_order(prefix: str) -> None:
     winners = ("A", "B", "tie")
-    shares = {
-        order: [verdicts.verdict_share(each, prefix + order) for each in winners]
-        for order in verdicts.ORDERS
-    }
-    assert shares == {verdicts.MODEL_FIRST: [1, 0, 0.5], verdicts.MODEL_SECOND: [0, 1, 0.5]}
-    for order in verdicts.ORDERS:
-        assert [verdicts.winner_of(share, order) for share in shares[order]] == [*winners]
+    wanted = {verdicts.MODEL_FIRST: [1, 0, 0.5], verdicts.MODEL_SECOND: [0, 1, 0.5]}
+    for order, shares in wanted.items():
+        assert [verdicts.verdict_share(each, prefix + order) for each in winners] == shares
+        assert [verdicts.winner_of(share, order) for share in shares] == [*winners]
 
 
 @pytest.mark.parametrize(
@@ -100,19 +97,13 @@ def test_the_first_place_has_half_unless_the_judge_prefers_a_place(shares, first
 
 
 def test_the_order_stands_at_the_end_of_a_part() -> None:
-    assert [
-        verdicts.order_of(each) for each in ("model-first", "overall-model-second", "grade")
-    ] == [
-        verdicts.MODEL_FIRST,
-        verdicts.MODEL_SECOND,
-        None,
-    ]
+    parts = ("model-first", "overall-model-second", "grade")
+    assert [verdicts.order_of(part) for part in parts] == [*verdicts.ORDERS, None]
 
 
 def request(part: str) -> judging.JudgeRequest:
-    return judging.JudgeRequest(
-        judging.JudgmentKey("plain", 1, part), "p/judge", {}, (), lambda reply: GOOD
-    )
+    key = judging.JudgmentKey("plain", 1, part)
+    return judging.JudgeRequest(key, "p/judge", {}, (), lambda reply: GOOD)
 
 
 GOOD = judging.Judgment({"m": 8}, 8, "Good.")
@@ -137,9 +128,8 @@ def test_each_round_is_sent_the_judgments_of_its_requests() -> None:
 
 def test_a_lost_judgment_is_the_judges_failure_and_a_missing_answer_the_models() -> None:
     place = judging.JudgmentKey("plain", 2, "turn")
-    assert [each.status for each in judging.judgment_observations(["m", "n"], place, None)] == [
-        "not_judged"
-    ] * 2
+    unjudged = judging.judgment_observations(["m", "n"], place, None)
+    assert [each.status for each in unjudged] == ["not_judged"] * 2
     (lost,) = judging.unjudged_observations(["m"], "plain", 2, Answer("empty"))
     assert (lost.status, lost.value) == ("empty", None)
     assert Transcript({}).answer("plain", 9).status == "not_asked"

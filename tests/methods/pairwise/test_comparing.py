@@ -41,10 +41,8 @@ def transcript(name):
 
 
 def test_units_are_turns_that_models_answer_and_references_stand_for_answers():
-    assert [(unit.item_id, unit.turn, unit.cluster) for unit in units_of([ITEM])] == [
-        ("i", 1, "g"),
-        ("i", 3, "g"),
-    ]
+    units = [(unit.item_id, unit.turn, unit.cluster) for unit in units_of([ITEM])]
+    assert units == [("i", 1, "g"), ("i", 3, "g")]
     # References stand in the place of answers.
     answers = references_as_answers(ITEM)
     assert answers.answer("plain", 3).text == "A lake."
@@ -129,10 +127,8 @@ def pair(item, first, second, *, winner=None, status="judged"):
 
 def summary(rows):
     ratings, biases = rating_rows(rows, seed=0, n_resamples=100, n_style_resamples=100)
-    return (
-        {(row["form"], row["model"]): row for row in ratings},
-        {row["bias"]: row for row in biases},
-    )
+    by_form = {(row["form"], row["model"]): row for row in ratings}
+    return by_form, {row["bias"]: row for row in biases}
 
 
 def test_a_model_that_fails_half_the_time_is_as_good_as_its_answers_and_ranks_by_all():

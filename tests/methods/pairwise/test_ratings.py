@@ -119,11 +119,7 @@ def test_ratings_shares_and_counts_by_hand():
 def test_a_resample_draws_items_not_battles():
     # The same shares on 40 items and on 4 items: what few items say is less sure.
     many = rated(won("x", "y", 30) + won("y", "x", 10, "j")).ratings[0].rating
-    uneven = [
-        Battle("x", "y", 1.0 if item < 3 else 0.0, str(item))
-        for item in range(4)
-        for _ in range(20)
-    ]
+    uneven = [Battle("x", "y", 1.0 if item < 3 else 0.0, str(item)) for item in range(4)] * 20
     width = many.ci_high - many.ci_low
     clustered = rated(uneven).ratings[0].rating
     assert clustered.value == pytest.approx(many.value)
@@ -213,10 +209,9 @@ def test_figures_are_those_of_arena_rank():
     ]
     found = rate_controlled(battles_of(battles), ["length", "bold"], seed=0, n_resamples=20)
     assert [each.value for each in found.ratings] == pytest.approx(RATINGS_IN_STYLE, abs=0.01)
-    assert [each.estimate.value for each in found.coefficients] == pytest.approx(
-        COEFFICIENTS, abs=1e-4
-    )
-    for each in (*found.ratings, *(each.estimate for each in found.coefficients)):
+    slopes = [each.estimate for each in found.coefficients]
+    assert [slope.value for slope in slopes] == pytest.approx(COEFFICIENTS, abs=1e-4)
+    for each in (*found.ratings, *slopes):
         assert each.ci_low < each.value < each.ci_high
 
 

@@ -52,9 +52,7 @@ ENGLISH = (
     "Comparing <image-1> and <image-2>, which of the two buildings looks older, and which "
     "architectural details, such as windows, doors and towers, make you think so?"
 )
-CHINESE = (
-    "请比较<image-1>和<image-2>，两座建筑哪一座看起来更古老，从窗户、门和塔楼等细节可以看出什么？"
-)
+CHINESE = "请比较<image-1>和<image-2>，两座建筑哪座看起来更古老，从窗户、门和塔楼等细节看出什么？"
 
 
 @pytest.mark.parametrize(
@@ -85,9 +83,7 @@ def found(
 
     `cosines` are those of the questions, alone and with their answers.
     """
-    pairs = [
-        QuestionAnswerPair("d", str(turn), turn, *pair) for turn, pair in enumerate((one, other), 1)
-    ]
+    pairs = [QuestionAnswerPair("d", str(n), n, *pair) for n, pair in enumerate((one, other), 1)]
     vectors = {
         ("d", "1"): np.array([[1, 0], [1, 0]], dtype=np.float32),
         ("d", "2"): np.array([[each, np.sqrt(1 - each**2)] for each in cosines], dtype=np.float32),

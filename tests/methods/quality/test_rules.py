@@ -92,9 +92,8 @@ def test_leaks(question: str, found: str | None) -> None:
 
 
 def test_chinese_characters_of_a_source_in_a_row_leak() -> None:
-    sources = SourceTexts.from_sources(
-        [WriterContext("风车", "雪地里的一座红色四叶塔式风车", "")], 5
-    )
+    mill = WriterContext("风车", "雪地里的一座红色四叶塔式风车", "")
+    sources = SourceTexts.from_sources([mill], 5)
     assert "雪地里的一座" in (leak_in("雪地里的一座红色四叶塔式风车有什么特点？", sources) or "")
     assert leak_in("图中的建筑有什么特点？", sources) is None
 

@@ -34,15 +34,9 @@ WHOLE = [
     ("en", "The address on the sign is https://example.org/"),
     ("en", "The sign in the lower left corner of the wall below the lamps has www.example.org"),
     # A list, a name and a quotation.
-    (
-        "en",
-        "George Washington, Thomas Jefferson, Theodore Roosevelt, Abraham Lincoln, James Monroe",
-    ),
+    ("en", "George Washington, Thomas Jefferson, Theodore Roosevelt, John Adams, James Monroe"),
     ("en", "Thirty-six Views of Mount Fuji: The Great Wave off Kanagawa, by Hokusai of Edo"),
-    (
-        "en",
-        "The man at the window leans out and calls to the people below: “Nobody leaves this house”",
-    ),
+    ("en", "The man in the hat leans out and calls to people below: “Nobody leaves this house”"),
 ]
 CUT_OFF = [
     # It stops in a sentence.
@@ -51,10 +45,7 @@ CUT_OFF = [
     ("en", "```python\nprint(1)"),
     ("en", "It shows:\n1. A mill.\n2. A barn.\n3."),
     ("en", "It shows a mill and…"),
-    (
-        "en",
-        "The picture shows a wide field in the snow with a red mill that was built long ago near",
-    ),
+    ("en", "It shows one wide field in the snow with a red mill that was built long ago near"),
     # A word or a bracket that something follows.
     ("en", "The pier is made of"),
     ("en", "The boats are tied up because"),
@@ -122,9 +113,8 @@ def test_at_most_one_in_a_hundred_published_pairs_is_dropped() -> None:
     for row in map(json.loads, lines):
         name = row["question_id"]
         pair = QuestionAnswerPair(name, name, 1, row["prompt"], row["ref_answer"])
-        (found,) = by_rules(
-            [DialogueContent(name, [pair], [], 1)], RuleLimits(language="zh")
-        ).values()
+        dialogue, limits = DialogueContent(name, [pair], [], 1), RuleLimits(language="zh")
+        (found,) = by_rules([dialogue], limits).values()
         if evidence := {rule: text for rule, text in found.items() if text is not None}:
             dropped[name] = evidence
     assert dropped == DROPPED

@@ -63,9 +63,9 @@ def named(text: Text) -> Iterator[tuple[int, str]]:
         yield finding.turn, finding.reason
     if not text["sound"]:
         evidence = by_rules([dialogue], RuleLimits(fewest_answer_words=1))
-        yield from (
-            (p.turn, outcome.LENGTH) for p in pairs if evidence["d", p.question_id][outcome.LENGTH]
-        )
+        for pair in pairs:
+            if evidence["d", pair.question_id][outcome.LENGTH]:
+                yield pair.turn, outcome.LENGTH
 
 
 @cache

@@ -151,9 +151,8 @@ def test_p_is_called_adjusted_only_where_it_was() -> None:
     assert "(2 pairs) by one test, which gives the interval of the difference, too;" in said
     assert "; p is adjusted by Holm" in said
     assert "p is not adjusted, as there is one pair" in text(results(three, [pairs[1], blind]))
-    assert "over the 2 pairs changes no p" in text(
-        results(three, [pairs[1], pairs[1] | {"first": "b"}])
-    )
+    equal = [pairs[1], pairs[1] | {"first": "b"}]
+    assert "over the 2 pairs changes no p" in text(results(three, equal))
     assert "compared" not in text(results(three, [blind]))
 
 
@@ -252,11 +251,8 @@ def test_convbench_s_perception_stands_against_reasoning_and_creation() -> None:
 
 
 def test_a_mean_stands_against_the_inverse_of_a_spread_which_has_no_end() -> None:
-    rows = [
-        metric("Rating", "a", 5.0),
-        metric("Alignment score", "a", math.inf),
-        metric("Mean deviation", "a", 0.0),
-    ]
+    values = {"Rating": 5.0, "Alignment score": math.inf, "Mean deviation": 0.0}
+    rows = [metric(name, "a", value) for name, value in values.items()]
     (plane,) = planes_of(board("alignmmbench", "Rating", "a", metrics=rows))
     assert plane.axes == ("Rating", "Alignment score") and plane.ends[1][1] is None
     assert math.isinf(plane.middle[1])

@@ -107,9 +107,7 @@ def test_a_leaderboard_has_intervals_ranks_and_counts() -> None:
     good, fair, none = shown(board)
     assert good == ["1", "1–2", "good", 80.0, "~[78.0, 82.0]", "4", 80.5, "19", "2", "9", "7"]
     assert fair[3] == 60.04 and none[:4] == ["–", None, "none", None]
-    assert (
-        "4 items, 20 turns. Intervals are of 95 %, over up to 4 clusters; ~ marks" in board.caption
-    )
+    assert "4 items, 20 turns. Intervals are of 95 %, over up to 4 clusters; ~" in board.caption
     table = named("scores", BOARD)
     assert table.heads == ("Rank", "Model", "Score", "Interval", "C")
     assert shown(table)[0] == ["1", "good", 80.0, "~[78.0, 82.0]", "4"]
@@ -158,9 +156,8 @@ def test_infinite_scores_and_ratings_with_two_decimals_and_texts_stand_in_latex(
 def test_values_of_a_slice_stand_in_the_order_of_their_numbers() -> None:
     *_, sliced = tables(BOARD)
     assert sliced.heads == ("turn", "C", "good", "Interval")
-    assert [row[:3] for row in shown(sliced)] == [
-        [turn, "12", 80.0 + int(turn)] for turn in ("1", "9", "10")
-    ]
+    wanted = [["1", "12", 81.0], ["9", "12", 89.0], ["10", "12", 90.0]]
+    assert [row[:3] for row in shown(sliced)] == wanted
     assert sliced.rows[0][3].text == "[80.0, 82.0]"
 
 
@@ -183,10 +180,7 @@ def test_models_stand_against_every_metric_with_what_is_known_of_them() -> None:
     good = {**model("good", 80.0, 1), "access": "open", "parameters": 7.0}
     by_metric = named("metrics-1", results([good, model("fair", 60.0, 2)], others=[richness]))
     assert by_metric.heads == ("Model", "Overall", "R", "Access", "Params (B)")
-    assert shown(by_metric) == [
-        ["good", 80.0, 70.0, "open", "7"],
-        ["fair", 60.0, None, None, None],
-    ]
+    assert shown(by_metric) == [["good", 80.0, 70.0, "open", "7"], ["fair", 60.0, None, None, None]]
     assert "R: Richness" in by_metric.caption and "Intervals" not in by_metric.caption
 
 
@@ -234,8 +228,16 @@ def test_best_models_and_trained_models_have_their_labels() -> None:
         *("good (T=0)", "fair (T=0)")
     ]
     assert "fair (T=0) before and good (T=0) after training on mmdu-45k" in training.caption
-    assert shown(training) == [
-        ["Overall Score (micro)", 60.04, 80.0, 19.96, "[15.0, 25.0]", "0.001", "0.002", "12"]
+    (row,) = shown(training)
+    assert row == [
+        "Overall Score (micro)",
+        60.04,
+        80,
+        19.96,
+        "[15.0, 25.0]",
+        "0.001",
+        "0.002",
+        "12",
     ]
 
 

@@ -19,21 +19,19 @@ def decided(of: QueueItem, event_id: int, who: str, says: str, **changed: Any) -
 
 
 REWRITE = item_with({"original": "How many?", "rewrite": "Count them."}, item_id="r", set_id="s")
-CATEGORY = item_with(
-    {"text": "t", "category": "owl", "categories": ["owl", "map"]}, "category", "c"
-)
+OWL = {"text": "t", "category": "owl", "categories": ["owl", "map"]}
+CATEGORY = item_with(OWL, "category", "c")
 
 
 def test_round_1_is_blind_until_as_many_as_it_needs_have_decided():
+    edits = {**REWRITE["content"], "rewrite": "Say how many."}
     said = [
         decided(REWRITE, 1, "ann", "accept"),
         decided(REWRITE, 2, "ann", "reject", reason="incomplete"),  # She thought again.
         decided(REWRITE, 3, "cy", "skip"),
         decided(REWRITE, 4, "bob", "reject", reason="other"),
         decided(REWRITE, 5, "eve", "reject", round=2, reason="other"),
-        decided(
-            REWRITE, 6, "bob", "edit", edits={**REWRITE["content"], "rewrite": "Say how many."}
-        ),
+        decided(REWRITE, 6, "bob", "edit", edits=edits),
         decided(REWRITE, 7, "dan", "accept"),
     ]
     assert [each.event_id for each in blind_decisions(reversed(said), 2)] == [2, 4]
@@ -122,9 +120,8 @@ def verdicts(**of_person: str) -> list[Rating]:
 
 
 def test_labels_are_compared_by_pair_and_for_all_together():
-    rows = by_name(
-        people_rows(verdicts(ann="aarr..", bob="aar.a.", cy="...rra"), seed=0, n_resamples=200)
-    )
+    given = verdicts(ann="aarr..", bob="aar.a.", cy="...rra")
+    rows = by_name(people_rows(given, seed=0, n_resamples=200))
     assert {raters for _, _, raters, _ in rows} == {"all", "ann|bob", "ann|cy", "bob|cy"}
     of = ("rewrite", "verdict")
     assert rows[(*of, "ann|bob", "raw")]["value"] == 1
@@ -164,9 +161,8 @@ def scores(**of_person: tuple[int, ...]) -> list[Rating]:
 
 
 def test_scores_are_correlated_by_pair_and_have_ordinal_alpha_for_all():
-    rows = by_name(
-        people_rows(scores(ann=(1, 5, 9, 3), bob=(2, 6, 10, 4)), seed=0, n_resamples=200)
-    )
+    given = scores(ann=(1, 5, 9, 3), bob=(2, 6, 10, 4))
+    rows = by_name(people_rows(given, seed=0, n_resamples=200))
     of = ("score", "Richness")
     for measure in ("pearson", "spearman", "kendall"):
         assert rows[(*of, "ann|bob", measure)]["value"] == pytest.approx(1)

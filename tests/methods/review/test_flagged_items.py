@@ -41,10 +41,9 @@ TEXTS = st.sampled_from(["What is it?", "Hint: a\nQuestion: b", "Look", " ", "<I
 @given(TEXTS, st.one_of(st.none(), st.just(""), TEXTS))
 def test_the_content_is_the_same_from_the_approval_and_from_the_release(question, hint):
     content = {**CONTENT, "question": question, "hint": hint}
-    assert flagged_items.released_content(item_of(content)) == flagged_items.as_released(content)
-    assert flagged_items.as_released(
-        flagged_items.as_released(content)
-    ) == flagged_items.as_released(content)
+    released = flagged_items.as_released(content)
+    assert flagged_items.released_content(item_of(content)) == released
+    assert flagged_items.as_released(released) == released
 
 
 def test_an_item_without_a_key_or_choices_is_not_decided_on():
@@ -84,9 +83,7 @@ def test_people_read_who_was_right_and_what_each_answered():
 
 def test_long_answers_and_many_models_are_cut_and_counted():
     answer = {"trial": "plain", "answer": "x" * 500, "reading": "Z"}
-    said = [
-        {"model": f"m{number}", "outcome": "wrong", "answers": [answer]} for number in range(14)
-    ]
+    said = [{"model": f"m{n}", "outcome": "wrong", "answers": [answer]} for n in range(14)]
     row = {"flag": "wrong_item", "wrong_models": ["m"] * 14, "answers": said}
     lines = flagged_items.evidence([row])
     assert lines[0] == "Wrong item: none of 14 models has it right."

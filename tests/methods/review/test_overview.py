@@ -25,9 +25,8 @@ TODAY = date(2026, 3, 10)
 
 
 def work(reviewer="ann", day=10, verdict="accept", *, kind="rewrite", round=1, seconds=None):
-    return overview.DecisionEffort(
-        reviewer, kind, round, verdict, seconds, f"2026-03-{day:02}T12:00:00+00:00"
-    )
+    decided_at = f"2026-03-{day:02}T12:00:00+00:00"
+    return overview.DecisionEffort(reviewer, kind, round, verdict, seconds, decided_at)
 
 
 def test_a_day_is_that_of_utc():
@@ -57,11 +56,8 @@ def test_people_have_counts_a_median_and_their_days():
         "last_day": "2026-03-10",
     }
     assert len(days) == overview.SHOWN_DAYS and list(days)[-1] == "2026-03-10"
-    assert {day: n for day, n in days.items() if n} == {
-        "2026-03-01": 1,
-        "2026-03-09": 1,
-        "2026-03-10": 2,
-    }
+    busy = {day[-2:]: n for day, n in days.items() if n}
+    assert busy == {"01": 1, "09": 1, "10": 2}
     assert (bob["reviewer"], bob["median_seconds"]) == ("bob", 30.0)
 
 
@@ -136,24 +132,18 @@ def test_expected_is_what_an_expert_made_of_what_was_queued():
         "content": one["content"],
     }
     edited = decided(one, "eve", "edit", 2, edits=better)
-    assert expected_of(one, state_after(one, accepted, edited)) == {
-        "verdict": "edit",
-        "content": better,
-    }
+    edit = {"verdict": "edit", "content": better}
+    assert expected_of(one, state_after(one, accepted, edited)) == edit
     # The expert accepted what an annotator had edited: of what was queued that is an edit.
     by_annotator = decided(one, "ann", "edit", edits=better)
     on_edited = review_state(one, [by_annotator], Rules()).item
     after = state_after(one, by_annotator, decided(on_edited, "eve", round=2))
-    assert expected_of(one, after) == {"verdict": "edit", "content": better}
+    assert expected_of(one, after) == edit
 
 
 @pytest.mark.parametrize(
     ("right", "said", "hit"),
-    [
-        ("accept", "edit", False),
-        ("edit", "edit", True),
-        ("reject", "reject", True),
-    ],
+    [("accept", "edit", False), ("edit", "edit", True), ("reject", "reject", True)],
 )
 def test_of_a_text_the_verdict_counts(right, said, hit):
     one = item(1)
@@ -168,10 +158,8 @@ def test_a_label_is_the_same_and_a_score_is_near():
     to = {"verdict": "edit", "content": category["content"] | {"category": "new"}}
     new = decided(category, "ann", "edit", edits=category["content"] | {"category": "new"})
     assert is_hit(category, new, to) and not is_hit(category, decided(category, "ann"), to)
-    right = {
-        "verdict": "edit",
-        "content": score["content"] | {"scores": {"Creativity": 7, "Richness": 4}},
-    }
+    scores = {"Creativity": 7, "Richness": 4}
+    right = {"verdict": "edit", "content": score["content"] | {"scores": scores}}
     for given_scores, hit in ((8, 3), True), ((9, 4), False), ((7, 2), False):
         scores = dict(zip(("Creativity", "Richness"), given_scores, strict=True))
         said = decided(score, "ann", "edit", edits=score["content"] | {"scores": scores})

@@ -41,6 +41,7 @@ BOB_EDITS, BOB_AGREES = ("bob", 1, "edit", AS_QUEUED, BEST), ("bob", *EDIT[1:])
 EVE, EVE_REJECTS = ("eve", 2, "accept", AS_QUEUED), ("eve", 2, "reject", AS_QUEUED)
 SENT_BACK = [EDIT, ("eve", 2, "reject", BETTER)]
 MENDED = ("ann", 1, "edit", BETTER, BEST)
+CAT_MENDS = ("cat", *MENDED[1:])
 SENT_BACK_AGAIN = [*SENT_BACK, MENDED, ("eve", 2, "reject", BEST)]
 AS_BEFORE = [*SENT_BACK_AGAIN, ("bob", 1, "edit", BEST, AS_QUEUED)]
 APART = Rules(annotators=2, expert="disagreement")
@@ -68,12 +69,7 @@ ALWAYS, NEVER = (Rules(expert="sample", expert_share=share) for share in (1.0, 0
         # An edit made before the rejection mends nothing.
         (ONE, [MENDED, *SENT_BACK], ("to_rework", 1), "eve"),
         # One person is enough to mend what two annotated.
-        (
-            TWO,
-            [EDIT, BOB_AGREES, SENT_BACK[1], ("cat", 1, "edit", BETTER, BEST)],
-            ("round_2", 1),
-            "ann bob cat",
-        ),
+        (TWO, [EDIT, BOB_AGREES, SENT_BACK[1], CAT_MENDS], ("round_2", 1), "ann bob cat"),
         # What annotators rejected may be taken up, and needs an expert then.
         (Rules(expert="none"), [REJECT, ("bob", *EDIT[1:])], ("round_2", 1), "ann bob"),
         # What is not sampled nobody sees unless somebody decided.
@@ -132,9 +128,8 @@ def test_a_share_is_about_that_share_and_a_larger_one_has_all_of_a_smaller_one()
 
 
 def test_a_kind_has_its_own_rules_or_the_default_ones():
-    book = RuleBook.model_validate(
-        {"default": {"expert": "none"}, "kinds": {"dialogue": {"annotators": 2}}}
-    )
+    rules = {"default": {"expert": "none"}, "kinds": {"dialogue": {"annotators": 2}}}
+    book = RuleBook.model_validate(rules)
 
     assert book.rules_for("dialogue") == Rules(annotators=2, expert="all")
     assert book.rules_for("rewrite") == Rules(expert="none")
@@ -191,9 +186,8 @@ class TestPolicy:
     @pytest.mark.parametrize("round", [1, 2])
     @pytest.mark.parametrize("rules", [Rules(), TWO, NO_EXPERT])
     def test_a_rejection_in_either_round_stands_above_policy(self, policy, round, rules):
-        resolution = resolve(
-            item(), [decision(round, "reject", reason="incomplete")], policy, rules
-        )
+        rejection = decision(round, "reject", reason="incomplete")
+        resolution = resolve(item(), [rejection], policy, rules)
 
         # Of two blind annotators one may reject and the other not: it is open, and never approved.
         open_yet = rules is TWO and round == 1 and resolution.demanded

@@ -94,11 +94,8 @@ def test_two_items_two_judges_two_replicates_as_worked_by_hand():
     # Interaction: 3 - 4 = -1, 1, 1, -1: MS_ij = 2 * 4 / 1 = 8.
     # Within cells: 1 + 1, 0, 0, 1 + 1: MS_e = 4 / 4 = 1.
     found = variance_components(SCORES)
-    assert (found.item, found.interaction, found.replicate) == (
-        (18 - 8) / (2 * 2),
-        (8 - 1) / 2,
-        1,
-    )
+    components = (found.item, found.interaction, found.replicate)
+    assert components == ((18 - 8) / (2 * 2), (8 - 1) / 2, 1)
     # (0 - 8) / 4 is below 0.
     assert found.judge == 0
     # 2.5 + 0 + 3.5 + 1 = 7.
@@ -124,9 +121,8 @@ def test_only_complete_items_count_and_too_few_say_so():
     holes = np.concatenate([SCORES, [[[1, NAN], [2, 2]]]])
     assert variance_components(holes) == variance_components(SCORES)
     assert variance_components(SCORES[:1]).reason == "Fewer than two items have every score."
-    assert variance_components(SCORES[:, :1, :1]).reason == (
-        "One score an item: nothing tells items from noise."
-    )
+    alone = variance_components(SCORES[:, :1, :1])
+    assert alone.reason == "One score an item: nothing tells items from noise."
     assert variance_components(SCORES[:1]).shares == {}
     assert variance_components(np.full((3, 2, 2), 5.0)).shares == {}
 
@@ -150,7 +146,6 @@ def test_eight_scores_as_worked_by_hand():
 
 
 def test_no_scores_have_no_rates_and_one_has_no_deviation():
-    assert score_distribution(np.array([NAN]), 1, 10) == ScoreDistribution(
-        0, None, None, None, None
-    )
+    nothing = ScoreDistribution(0, None, None, None, None)
+    assert score_distribution(np.array([NAN]), 1, 10) == nothing
     assert score_distribution(np.array([10.0]), 1, 10) == ScoreDistribution(1, 10, None, 1, 0)

@@ -57,9 +57,8 @@ def test_more_power_a_stricter_test_and_fewer_clusters_need_a_larger_difference(
 def test_so_many_clusters_show_the_difference_that_they_can_show():
     error = 8 / math.sqrt(50)
     needed = clusters_needed(error, 50, 2.0)
-    assert (
-        factor(needed) * 8 / math.sqrt(needed) <= 2 < factor(needed - 1) * 8 / math.sqrt(needed - 1)
-    )
+    enough, too_few = (factor(n) * 8 / math.sqrt(n) for n in (needed, needed - 1))
+    assert enough <= 2 < too_few
     # Fewer than ten are only indicative, and a stricter test needs more.
     assert clusters_needed(error, 50, 50.0) == LEAST_CLUSTERS
     assert clusters_needed(error, 50, 2.0, alpha=0.05 / 10) > needed

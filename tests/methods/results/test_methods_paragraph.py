@@ -70,7 +70,8 @@ def test_models_are_counted_without_baselines_and_blind_runs() -> None:
 
 def test_temperature_limit_and_dates_of_models_are_those_of_their_calls() -> None:
     two = results([rated("a"), rated("b")])
-    same = text(two, called("a"), called("b", last_day="2026-03-04"))
+    of_judge = called("a", "judge", temperatures=[0.9])
+    same = text(two, called("a"), called("b", last_day="2026-03-04"), of_judge)
     assert (
         "Models were asked between 2026-03-01 and 2026-03-04, at temperature 0; tokens of a reply: at "
         "most 2048; prompts: ask@1." in same
@@ -210,7 +211,8 @@ def test_without_abilities_the_axes_are_the_metrics_on_the_scale_of_the_one_that
         metric("Creativity", "no-images:a", 20.0),
         metric("Unheard of", "a", 1.0),
     ]
-    (radar,) = radars_of(board("mmdu", "Overall Score", "a", "b", "no-images:a", metrics=rows))
+    names = ("a", "b", "of nothing", "no-images:a")
+    (radar,) = radars_of(board("mmdu", "Overall Score", *names, metrics=rows))
     assert radar.axes == ("Overall Score", "Creativity", "Richness"), "in the benchmark's order"
     assert (radar.name, radar.ends) == ("radar-metrics", (10.0, 100.0))
     assert radar.lines == [("a", (80.0, 30.0, 60.0)), ("b", (None, 20.0, None))]
@@ -248,6 +250,7 @@ def test_convbench_s_perception_stands_against_reasoning_and_creation() -> None:
     ((name, x, y),) = with_creation.points
     assert (name, tuple(x), tuple(y)) == ("a", (40.0, 40.0, 40.0), (5.0, 1.0, 9.0))
     assert with_creation.corners[1] == ("low creation", "high creation")
+    assert planes_of(board("convbench", "R1", "a", metrics=rows[:1])) == []
 
 
 def test_a_mean_stands_against_the_inverse_of_a_spread_which_has_no_end() -> None:

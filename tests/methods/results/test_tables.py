@@ -3,7 +3,6 @@
 import math
 import re
 from dataclasses import replace
-from itertools import combinations
 from typing import Any, NamedTuple
 
 import pytest
@@ -107,35 +106,29 @@ def test_a_leaderboard_has_intervals_ranks_and_counts() -> None:
     good, fair, none = shown(board)
     assert good == ["1", "1–2", "good", 80.0, "~[78.0, 82.0]", "4", 80.5, "19", "2", "9", "7"]
     assert fair[3] == 60.04 and none[:4] == ["–", None, "none", None]
-    assert "4 items, 20 turns. Intervals are of 95 %, over up to 4 clusters; ~" in board.caption
+    assert board.caption.startswith(
+        "Overall Score (micro) on mmdu-1 by judge (p@1): 4 items, 20 turns. Intervals are of 95 %, "
+        "over up to 4 clusters; ~ marks"
+    )
     table = named("scores", BOARD)
     assert table.heads == ("Rank", "Model", "Score", "Interval", "C")
     assert shown(table)[0] == ["1", "good", 80.0, "~[78.0, 82.0]", "4"]
     assert r"\begin{table}" in latex(table)
+    # Every two models stand with interval and p.
+    (row,) = shown(named("pair-differences", BOARD))
+    assert row == ["good", "fair", 19.96, "~[18.0, 22.0]", "0.010", "0.020", "3"]
+
+
+EVEN = pair("fair", "none", 1.0, 0.9)
 
 
 def test_the_best_is_bold_where_it_differs_from_every_other_one() -> None:
     assert best_alone(BOARD) is None, "against none nothing is known"
     known = replace(BOARD, differences=BOARD.differences[:1])
     assert best_alone(known) == "good"
+    assert best_alone(replace(known, differences=[*known.differences, EVEN])) == "good"
     assert best_alone(replace(known, differences=[pair("fair", "good", -1, 0.03)])) is None
     assert [row[3].bold for row in next(tables(known)).rows] == [True, False, False]
-
-
-def test_every_two_models_stand_with_interval_and_p() -> None:
-    (row,) = shown(named("pair-differences", BOARD))
-    assert row == ["good", "fair", 19.96, "~[18.0, 22.0]", "0.010", "0.020", "3"]
-
-
-def test_every_metric_stands_with_its_interval_by_model() -> None:
-    richness = {**model("good", 70.0, 1), "metric": "Richness", "place": 1}
-    board = results([model("good", 80.0, 1), model("fair", 60.0, 2)], others=[richness])
-    table = named("metric-intervals-1", board)
-    assert table.heads == ("Metric", "C", "good", "Interval", "fair", "Interval")
-    assert shown(table) == [
-        ["Overall Score", "4", 80.0, "~[78.0, 82.0]", 60.0, "~[58.0, 62.0]"],
-        ["Richness", "4", 70.0, "~[68.0, 72.0]", None, None],
-    ]
 
 
 def test_infinite_scores_and_ratings_with_two_decimals_and_texts_stand_in_latex():
@@ -178,10 +171,19 @@ def test_values_of_a_label_stand_by_their_meaning(ordered: list[str]) -> None:
 def test_models_stand_against_every_metric_with_what_is_known_of_them() -> None:
     richness = {**model("good", 70.0, 1), "metric": "Richness", "place": 1, "access": "open"}
     good = {**model("good", 80.0, 1), "access": "open", "parameters": 7.0}
-    by_metric = named("metrics-1", results([good, model("fair", 60.0, 2)], others=[richness]))
+    board = results([good, model("fair", 60.0, 2)], others=[richness])
+    by_metric = named("metrics-1", board)
     assert by_metric.heads == ("Model", "Overall", "R", "Access", "Params (B)")
     assert shown(by_metric) == [["good", 80.0, 70.0, "open", "7"], ["fair", 60.0, None, None, None]]
-    assert "R: Richness" in by_metric.caption and "Intervals" not in by_metric.caption
+    assert "R: Richness. Every metric (micro) on mmdu-1" in by_metric.caption
+    assert "Intervals" not in by_metric.caption
+    table = named("metric-intervals-1", board)
+    assert table.heads == ("Metric", "C", "good", "Interval", "fair", "Interval")
+    assert shown(table) == [
+        ["Overall Score", "4", 80.0, "~[78.0, 82.0]", 60.0, "~[58.0, 62.0]"],
+        ["Richness", "4", 70.0, "~[68.0, 72.0]", None, None],
+    ]
+    assert "Every metric (micro) on mmdu-1" in table.caption
 
 
 def test_groups_stand_against_each_other_and_the_hardest_ability_comes_first() -> None:
@@ -189,16 +191,22 @@ def test_groups_stand_against_each_other_and_the_hardest_ability_comes_first() -
         finding("mean", "access: open", "", "seeing", 40.0),
         finding("mean", "access: proprietary", "", "seeing", 65.0),
         finding("difference", "access: open", "access: proprietary", "seeing", -25.0),
+        {**finding("mean", "access: open", "", "reasoning", 30.0), "n_clusters": 12},
+        finding("mean", "size: small", "", "seeing", 1.0),
+        finding("best", "access: open", "good", "seeing", 2.0),
         best("good", "seeing", 80.0),
         best("fair", "seeing", 80.0),
         best("fair", "reasoning", 55.0),
     ]
-    of_groups, hardest = analyses(replace(BOARD, groups=groups))
+    of_groups, _, hardest = analyses(replace(BOARD, groups=groups))
     assert of_groups.heads == (
         *("ability", "open", "Interval", "proprietary", "Interval"),
         *("open less proprietary", "Interval", "C"),
     )
-    (row,) = of_groups.rows
+    reasoning, row = of_groups.rows
+    assert [cell.text or cell.number for cell in reasoning if cell.text or cell.number] == [
+        *("reasoning", 30.0, "[27.0, 33.0]", "12")
+    ]
     numbers = [(cell.number, cell.bold) for cell in row if cell.number]
     assert numbers == [(40.0, False), (65.0, False), (-25.0, True)]
     # Models with equal best scores are all named.
@@ -341,17 +349,14 @@ MODELS = [f"Qwen2.5-VL-{size}B-Instruct-AWQ" for size in (3, 7, 32, 72)]
 ABILITIES = [f"physical_relation_reasoning_{number}" for number in range(20)]
 
 
-def wide_board(n_models: int, n_values: int) -> JudgeResults:
-    names, values = MODELS[:n_models], ABILITIES[:n_values]
-    pairs = [pair(one, other, -50.0, 0.2) for one, other in combinations(names, 2)]
-    slices = [slice_(name, "category", value, 100.0) for name in names for value in values]
-    return results([model(name, 100.0, 1) for name in names], pairs, slices)
+def sliced_by(values: list[str]) -> ResultTable:
+    slices = [slice_(name, "category", value, 100.0) for name in MODELS for value in values]
+    return named("slices-1", results([model(name, 100.0, 1) for name in MODELS], others=slices))
 
 
 def test_the_shorter_list_stands_across_a_table_of_slices() -> None:
-    *_, many = tables(wide_board(4, 20))
+    many, few = sliced_by(ABILITIES), sliced_by(ABILITIES[:2])
     assert many.heads[:4] == ("category", "C", MODELS[0], "Interval") and len(many.rows) == 20
-    *_, few = tables(wide_board(4, 2))
     assert few.heads[:2] == ("Model", "physical relation reasoning 0") and len(few.rows) == 4
 
 

@@ -116,6 +116,7 @@ def test_an_assignment_without_items_is_doubtful_unless_it_has_an_earlier_ones()
 
 def test_items_of_one_set_go_together_and_sets_spread_evenly():
     assert place_of("a", "set") == place_of("b", "set") != place_of("a", None)
+    assert place_of("a", None) != place_of("b", None)
     found = Counter(int(place_of("", f"set {number}") * BUCKETS) for number in range(3200))
     assert set(found) == set(range(BUCKETS)) and max(found.values()) < 1.4 * min(found.values())
 

@@ -51,8 +51,12 @@ def test_an_item_without_a_key_or_choices_is_not_decided_on():
     assert flagged_items.released_content(replace(whole, choices=())) is None
     without = replace(whole.turns[0], references={})
     assert flagged_items.released_content(replace(whole, turns=(without,))) is None
-    unlabelled = flagged_items.released_content(replace(whole, labels={}))
-    assert unlabelled is not None and unlabelled["category"] == "none"
+    # A label may be missing, and a hint may stand as context.
+    context = replace(
+        whole.turns[0], question=with_hint("What?", "Look.", flagged_items.CONTEXT, 1)
+    )
+    found = flagged_items.released_content(replace(whole, labels={}, turns=(context,)))
+    assert found is not None and (found["category"], found["hint"]) == ("none", "Look.")
 
 
 def test_people_read_who_was_right_and_what_each_answered():
@@ -112,19 +116,19 @@ def after(*decisions: Decision, approved: Resolution = APPROVED) -> Resolution:
     return flagged_items.apply_flag_decision(approved, decided, DEFAULT_RULES)[0]
 
 
-def test_a_rejection_takes_it_back_and_an_edit_is_a_revision():
+def test_a_rejection_takes_it_back_and_an_edit_is_a_revision_that_may_be_decided_on_again():
+    assert FIRST["image_ids"] == ["sha"]
     rejected = after(decision(FIRST, "reject", reason="factual_error"))
     assert (rejected.status, rejected.reason) == ("rejected", "factual_error")
-    edited = after(decision(FIRST, "edit", edits=EDITED))
+    assert after(decision(FIRST, "accept")).reviewers == ("policy:none", "anna")
+    edit = decision(FIRST, "edit", edits=EDITED)
+    edited = after(edit)
     assert (edited.content, edited.revision) == (EDITED, 1)
     assert edited.reviewers == ("policy:none", "anna")
     assert edited.content_hash == content_id(EDITED)
-
-
-def test_what_was_edited_may_be_decided_on_again_and_edits_in_a_circle_end():
-    edit = decision(FIRST, "edit", edits=EDITED)
     both = after(edit, decision(SECOND, "reject", "eva", reason="incomplete"))
     assert (both.status, both.revision, both.reason) == ("rejected", 1, "incomplete")
+    # Edits in a circle end.
     back = after(edit, decision(SECOND, "edit", "eva", edits=CONTENT))
     assert (back.status, back.content, back.revision) == ("approved", CONTENT, 2)
 
@@ -153,7 +157,10 @@ def test_two_who_disagree_have_decided_nothing():
         replace(decision(FIRST, "accept"), event_id=1),
         replace(decision(FIRST, "reject", "ben", reason="factual_error"), event_id=2),
     ]
-    assert flagged_items.decision_in_words(FIRST, said, False, rules) is None
-    assert flagged_items.decision_of(FIRST, None) == "pending"
-    one = flagged_items.decision_in_words(FIRST, said[:1], False, rules)
-    assert flagged_items.decision_of(FIRST, one) == "keep"
+    results = [
+        flagged_items.decision_in_words(FIRST, of, False, rules)
+        for of in (said, [], said[:1], said[1:])
+    ]
+    assert results[:2] == [None, None]
+    words = [flagged_items.decision_of(FIRST, each) for each in results[1:]]
+    assert words == ["pending", "keep", "reject"]

@@ -126,7 +126,11 @@ def test_expected_is_what_an_expert_made_of_what_was_queued():
     one = item(1)
     better = one["content"] | {"rewrite": "Better."}
     accepted = decided(one, "ann")
+    rejected = decided(one, "ann", "reject")
     assert expected_of(one, state_after(one, accepted)) is None
+    assert expected_of(one, state_after(one, rejected)) is None
+    by_both = state_after(one, rejected, decided(one, "eve", "reject", 2))
+    assert expected_of(one, by_both) == {"verdict": "reject", "content": None}
     assert expected_of(one, state_after(one, accepted, decided(one, "eve", round=2))) == {
         "verdict": "accept",
         "content": one["content"],
@@ -160,10 +164,13 @@ def test_a_label_is_the_same_and_a_score_is_near():
     assert is_hit(category, new, to) and not is_hit(category, decided(category, "ann"), to)
     scores = {"Creativity": 7, "Richness": 4}
     right = {"verdict": "edit", "content": score["content"] | {"scores": scores}}
-    for given_scores, hit in ((8, 3), True), ((9, 4), False), ((7, 2), False):
+    for given_scores, hit in ((8, 3), True), ((9, 4), False), ((7, None), False), ((7, 2), False):
         scores = dict(zip(("Creativity", "Richness"), given_scores, strict=True))
         said = decided(score, "ann", "edit", edits=score["content"] | {"scores": scores})
         assert is_hit(score, said, right) is hit
+    # A score that the expert left out is none to be near to.
+    right["content"] |= {"scores": {"Creativity": 7, "Richness": None}}
+    assert is_hit(score, said, right)
 
 
 @given(name=st.text(max_size=5), share=st.sampled_from([0.05, 0.1, 0.25, 0.5]))

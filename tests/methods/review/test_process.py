@@ -57,6 +57,8 @@ ALWAYS, NEVER = (Rules(expert="sample", expert_share=share) for share in (1.0, 0
         (ONE, [EDIT, EVE], ("round_2", 1), "ann"),
         # Imported: nobody took turns, and nothing is lost by it.
         (ONE, [EVE, ACCEPT], ("approved", 0), ""),
+        # The last decision counts, whoever made an earlier one.
+        (ONE, [ACCEPT, BOB_EDITS, REJECT], ("rejected", 0), ""),
         # Two annotators are two people.
         (TWO, [ACCEPT, EDIT], ("round_1", 1), "ann"),
         (TWO, [REJECT, BOB, EVE_REJECTS], ("rejected", 0), "eve"),
@@ -66,6 +68,7 @@ ALWAYS, NEVER = (Rules(expert="sample", expert_share=share) for share in (1.0, 0
         (ONE, [*SENT_BACK, ("bob", 1, "reject", BETTER)], ("rejected", 0), "eve"),
         # Back to the very content that was queued: what was said of it then does not count now.
         (ONE, AS_BEFORE, ("round_2", 1), "ann bob"),
+        (ONE, [*SENT_BACK, MENDED, ("bob", 1, "accept", BETTER)], ("round_2", 1), "ann"),
         # An edit made before the rejection mends nothing.
         (ONE, [MENDED, *SENT_BACK], ("to_rework", 1), "eve"),
         # One person is enough to mend what two annotated.
@@ -74,11 +77,13 @@ ALWAYS, NEVER = (Rules(expert="sample", expert_share=share) for share in (1.0, 0
         (Rules(expert="none"), [REJECT, ("bob", *EDIT[1:])], ("round_2", 1), "ann bob"),
         # What is not sampled nobody sees unless somebody decided.
         (Rules(sample=0.0), [("ann", 1, "accept", BEST)], ("not_sampled", 0), ""),
+        (Rules(sample=0.0), [EVE], ("round_1", 1), "eve"),
         (ALWAYS, [ACCEPT], ("round_2", 1), "ann"),
         (NEVER, [ACCEPT], ("approved", 0), ""),
         # Where two disagree an expert decides; equal edits agree.
         (APART, [EDIT, BOB_EDITS], ("round_2", 1), "ann bob"),
         (APART, [EDIT, BOB_AGREES], ("approved", 0), ""),
+        (APART, [REJECT, BOB], ("round_2", 1), "ann bob"),
     ],
 )
 def test_what_is_awaited_and_of_whom_it_is_not(rules, steps, awaited, excluded):
@@ -90,6 +95,8 @@ def test_what_is_awaited_and_of_whom_it_is_not(rules, steps, awaited, excluded):
     ("rules", "steps", "content", "revision", "counted"),
     [
         (ONE, [EDIT, ("eve", 2, "edit", BETTER, BEST)], BEST, 2, "ann eve"),
+        (TWO, [EDIT], AS_QUEUED, 0, "ann"),
+        (TWO, [EDIT, BOB_AGREES], BETTER, 1, "ann bob"),
         (TWO, [EDIT, BOB_REJECTS, ("eve", 2, "edit", AS_QUEUED, BETTER)], BETTER, 1, "ann bob eve"),
         (ONE, [*SENT_BACK, MENDED, ("eve", 2, "accept", BEST)], BEST, 2, "ann eve ann eve"),
         # An edit of another content mends nothing.
@@ -134,6 +141,7 @@ def test_a_kind_has_its_own_rules_or_the_default_ones():
     assert book.rules_for("dialogue") == Rules(annotators=2, expert="all")
     assert book.rules_for("rewrite") == Rules(expert="none")
     assert RuleBook().rules_for("rewrite") == Rules(annotators=1, expert="all", quota=None)
+    assert [book.people(kind, 1) for kind in ("dialogue", "rewrite", None)] == [2, 1, 2]
 
 
 TURN = {"question": "What stands in <image-1>?", "answer": "A red tower."}
@@ -186,19 +194,15 @@ class TestPolicy:
     @pytest.mark.parametrize("round", [1, 2])
     @pytest.mark.parametrize("rules", [Rules(), TWO, NO_EXPERT])
     def test_a_rejection_in_either_round_stands_above_policy(self, policy, round, rules):
-        rejection = decision(round, "reject", reason="incomplete")
+        rejection = decision(round, "reject", reason="incomplete", event_id=1)
         resolution = resolve(item(), [rejection], policy, rules)
 
         # Of two blind annotators one may reject and the other not: it is open, and never approved.
         open_yet = rules is TWO and round == 1 and resolution.demanded
         assert resolution.status == ("pending" if open_yet else "rejected")
-
-    def test_the_reason_is_that_of_the_last_rejection(self):
-        rejections = [
-            decision(1, "reject", reason="incomplete", event_id=1),
-            decision(2, "reject", reason="factual_error", event_id=2),
-        ]
-        assert resolve(item(), rejections, ALL).reason == "factual_error"
+        # The reason is that of the last rejection.
+        last = decision(2, "reject", reason="factual_error", event_id=2)
+        assert resolve(item(), [rejection, last], policy).reason == "factual_error"
 
     def test_it_fills_the_rounds_nobody_decided_and_signs_them(self):
         assert resolve(item(), [], NONE).reviewers == ("policy:none", "policy:none")
@@ -207,15 +211,15 @@ class TestPolicy:
         assert resolution.reviewers == ("ann", "policy:none")
 
     def test_it_does_not_settle_what_annotators_disagree_on(self):
-        apart = [
-            decision(1, "accept", by="ann", event_id=1),
-            decision(1, "edit", edits=EDITED, by="bob", event_id=2),
-        ]
+        rejection = decision(1, "reject", by="ann", reason="incomplete", event_id=1)
+        apart = [rejection, decision(1, "edit", edits=EDITED, by="bob", event_id=2)]
 
         assert resolve(item(), apart, NONE, TWO).status == "pending"
-        settled = [*apart, decision(2, "edit", edits=EDITED, event_id=3)]
-        assert resolve(item(), settled, NONE, TWO).content == EDITED
-        assert resolve(item(), settled, NONE, TWO).reviewers == ("ann", "bob", "eve")
+        settled = resolve(
+            item(), [*apart, decision(2, "edit", edits=EDITED, event_id=3)], NONE, TWO
+        )
+        assert (settled.content, settled.reason) == (EDITED, None)
+        assert settled.reviewers == ("ann", "bob", "eve")
 
     def test_it_cannot_say_what_only_people_know(self):
         unscored = {"image_ids": [], "question": "Q", "reference": "R", "answer": "A"}
@@ -241,10 +245,12 @@ class TestPolicy:
 
 class TestCheckDecision:
     def test_a_valid_record_becomes_a_decision(self):
-        checked = check_decision(edit(turns=EDITED["turns"]) | {"seconds": 4, "note": " "}, item())
+        more = {"reviewer": " ann ", "seconds": 4, "note": " "}
+        checked = check_decision(edit(turns=EDITED["turns"]) | more, item())
 
         assert (checked.verdict, checked.edits, checked.seconds) == ("edit", EDITED, 4.0)
         assert (checked.note, checked.event_id) == (None, None)
+        assert (checked.reviewer, checked.decided_at) == ("ann", record()["decided_at"])
 
     @pytest.mark.parametrize(
         ("wrong", "says"),
@@ -252,6 +258,7 @@ class TestCheckDecision:
             (record(item_id="other"), "item_id is 'other'"),
             (record(verdict="fine"), "verdict is one of accept, edit, reject, skip"),
             (record(round=3), "round is 1 or 2"),
+            (record(round=True), "round is 1 or 2, not True"),
             (record(reviewer=" "), "reviewer is missing"),
             (record(reviewer=" Policy:accept"), "is the name of a policy"),
             (record(content_hash=None), "content_hash is missing"),
@@ -282,7 +289,8 @@ class TestCheckDecision:
             assert check_decision(record(verdict="reject", reason=reason), item()).reason == reason
         other = record(verdict="reject", reason="other", note="The page was vandalized.")
         assert check_decision(other, item()).note == "The page was vandalized."
-        assert check_decision(record(verdict="skip"), item()).verdict == "skip"
+        skipped = check_decision(record(verdict="skip", edits={}), item())
+        assert (skipped.verdict, skipped.edits) == ("skip", None)
 
     def test_an_edit_keeps_control_characters_that_the_content_has(self):
         content = {**DIALOGUE, "turns": [TURN | {"answer": "a \u202e b"}]}
@@ -298,5 +306,5 @@ class TestCheckDecision:
 
 def test_a_decision_is_known_by_what_it_says_and_not_by_its_place():
     made = decision(1, "accept")
-    assert source_hash_of(replace(made, event_id=7)) == source_hash_of(made)
+    assert source_hash_of(replace(made, event_id=7, source_hash="x")) == source_hash_of(made)
     assert source_hash_of(replace(made, round=2)) != source_hash_of(made)

@@ -6,12 +6,7 @@ from typing import Any, get_args
 
 import pytest
 
-from methods.evaluation.ablations import (
-    NoOtherImages,
-    images_of_others,
-    with_images,
-    without_images,
-)
+from methods.evaluation import ablations
 from methods.evaluation.asking import (
     Answer,
     AnswerRequest,
@@ -187,7 +182,7 @@ def pictures_in(messages: tuple[Message, ...]) -> list[str]:
 
 
 def test_without_images_the_words_stay_with_their_numbers() -> None:
-    sent = without_images(SAID)
+    sent = ablations.without_images(SAID)
     assert pictures_in(sent) == []
     assert texts(sent) == texts(SAID)
     assert texts(sent)[0] == "Image1:  Compare it with <image-2>: "
@@ -195,15 +190,17 @@ def test_without_images_the_words_stay_with_their_numbers() -> None:
 
 
 def test_images_are_replaced_where_they_stand() -> None:
-    sent = with_images(SAID, {"a": "x", "b": "y"})
+    sent = ablations.with_images(SAID, {"a": "x", "b": "y"})
     assert pictures_in(sent) == ["x", "y", "x"]
     assert texts(sent) == texts(SAID)
     # A picture that is none of the item's stays.
-    assert pictures_in(with_images(SAID, {"a": "x"})) == ["x", "b", "x"]
+    assert pictures_in(ablations.with_images(SAID, {"a": "x"})) == ["x", "b", "x"]
 
 
 def instead_of_all(items: list[Item]) -> dict[str, dict[str, str]]:
-    return {item.item_id: images_of_others(items, place) for place, item in enumerate(items)}
+    return {
+        item.item_id: ablations.images_of_others(items, place) for place, item in enumerate(items)
+    }
 
 
 def test_the_next_item_with_an_image_at_the_position_lends_it() -> None:
@@ -238,7 +235,7 @@ def test_items_of_the_same_group_and_images_of_ones_own_are_passed_over() -> Non
     ],
 )
 def test_a_release_without_other_images_is_refused_in_a_sentence(items: list[Item]) -> None:
-    with pytest.raises(NoOtherImages) as refused:
+    with pytest.raises(ablations.NoOtherImages) as refused:
         instead_of_all(items)
     assert str(refused.value) == (
         "No other item of the release has an image to show in place of image 1 of 1, so other-images "

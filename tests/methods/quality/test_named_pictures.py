@@ -7,12 +7,7 @@ from hypothesis import strategies as st
 from methods.choice.translation_checks import ORDINALS
 from methods.mmdu.reading import ON_ONE, ON_SEVERAL
 from methods.prompts.parsing import ParseError
-from methods.quality.echoes import (
-    named_subject,
-    repeated_sentence,
-    require_own_questions,
-    sentences_of,
-)
+from methods.quality import echoes
 from methods.quality.named_pictures import MOST_NAMED, missing_picture
 from methods.quality.outcome import DialogueContent, QuestionAnswerPair
 from methods.quality.rules import RuleLimits, by_rules
@@ -76,13 +71,13 @@ def test_it_is_talk_of_what_no_reader_is_shown_in_either_text() -> None:
 
 
 ANGLES = [angle.says for angle in (*ON_ONE, *ON_SEVERAL)]
-TOLD = [*sentences_of(prompt("mmdu/questions").text), *ANGLES]
+TOLD = [*echoes.sentences_of(prompt("mmdu/questions").text), *ANGLES]
 
 
 @pytest.mark.parametrize("angle", ANGLES)
 def test_an_angle_is_no_question(angle):
     for form in ("{}", "In <image-1>, {}?", "Describe {} in <image-2>."):
-        assert repeated_sentence(form.format(angle), ANGLES)
+        assert echoes.repeated_sentence(form.format(angle), ANGLES)
 
 
 @pytest.mark.parametrize(
@@ -94,7 +89,7 @@ def test_an_angle_is_no_question(angle):
     ],
 )
 def test_nor_is_any_sentence_of_the_prompt_in_another_order_of_words(question):
-    assert repeated_sentence(question, TOLD)
+    assert echoes.repeated_sentence(question, TOLD)
 
 
 @pytest.mark.parametrize(
@@ -109,7 +104,7 @@ def test_nor_is_any_sentence_of_the_prompt_in_another_order_of_words(question):
     ],
 )
 def test_a_question_with_a_word_of_its_own_is_one(question):
-    assert repeated_sentence(question, TOLD) is None
+    assert echoes.repeated_sentence(question, TOLD) is None
 
 
 @pytest.mark.parametrize(
@@ -127,7 +122,7 @@ def test_a_question_with_a_word_of_its_own_is_one(question):
     ],
 )
 def test_a_name_from_the_title_is_given_away(question, title, name):
-    assert named_subject(question, ["Lake", title]) == name
+    assert echoes.named_subject(question, ["Lake", title]) == name
 
 
 @pytest.mark.parametrize(
@@ -139,5 +134,5 @@ def test_a_name_from_the_title_is_given_away(question, title, name):
 )
 def test_the_reason_names_the_question(question, reason):
     with pytest.raises(ParseError, match="^Q2 ") as caught:
-        require_own_questions(["Where is the red boat?", question], TOLD, ["Eiffel Tower"])
+        echoes.require_own_questions(["Where is the red boat?", question], TOLD, ["Eiffel Tower"])
     assert caught.value.reason == reason

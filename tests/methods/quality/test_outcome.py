@@ -7,27 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from methods.prompts.parsing import ParseError
+from methods.quality import outcome as outcomes
 from methods.quality.filtering import without_turns
-from methods.quality.outcome import (
-    DROPPED,
-    REASONS,
-    REVIEWED,
-    QualityOutcome,
-    QualityPolicy,
-    counts,
-    line_of,
-    note_of,
-    other_images,
-    outcome_of,
-)
 from methods.quality.reading import read_lists, read_marks, read_reread
 from tests.methods.refusals import reason_of
 
-POLICY = QualityPolicy(DROPPED, REVIEWED, 6)
+POLICY = outcomes.QualityPolicy(outcomes.DROPPED, outcomes.REVIEWED, 6)
 
 CHECKED = {"unsupported": [], "contradictions": [], "sensitive": [], "blind_grade": 6}
 NOT_CHECKED = {"not_checked": "grounding: timeout"}
-NONE = QualityPolicy((), (), 6)
+NONE = outcomes.QualityPolicy((), (), 6)
 
 
 @pytest.mark.parametrize(
@@ -47,12 +36,12 @@ NONE = QualityPolicy((), (), 6)
     ],
 )
 def test_what_checks_found_is_dropped_reviewed_or_passed(row, policy, outcome) -> None:
-    assert outcome_of(row, policy) == QualityOutcome(*outcome)
+    assert outcomes.outcome_of(row, policy) == outcomes.QualityOutcome(*outcome)
 
 
 def test_every_check_but_the_one_that_was_not_made_has_an_outcome_by_default() -> None:
-    assert {*DROPPED, *REVIEWED, "not_checked"} == set(REASONS)
-    assert not set(DROPPED) & set(REVIEWED)
+    assert {*outcomes.DROPPED, *outcomes.REVIEWED, "not_checked"} == set(outcomes.REASONS)
+    assert not set(outcomes.DROPPED) & set(outcomes.REVIEWED)
 
 
 def test_counts_are_of_outcomes_and_of_what_was_found() -> None:
@@ -61,25 +50,25 @@ def test_counts_are_of_outcomes_and_of_what_was_found() -> None:
         {"outcome": "drop", "reasons": ["refusal", "leak"]},
         {"outcome": "review", "reasons": ["leak"]},
     ]
-    assert counts(rows) == {"pass": 1, "review": 1, "drop": 1, "refusal": 1, "leak": 2}
+    assert outcomes.counts(rows) == {"pass": 1, "review": 1, "drop": 1, "refusal": 1, "leak": 2}
 
 
 def test_a_reviewer_is_told_what_was_found_and_where() -> None:
     row = {
-        **dict.fromkeys(REASONS),
+        **dict.fromkeys(outcomes.REASONS),
         **{"turn": 2, "outcome": "drop", "reasons": ["leak", "needs_no_picture", "unsupported"]},
         **{"leak": "the name X", "blind_grade": 9, "other_grade": 2},
         "unsupported": ["It is red.", "It is old."],
     }
-    note = note_of(row)
+    note = outcomes.note_of(row)
     assert note is not None
-    assert line_of(note) == (
+    assert outcomes.line_of(note) == (
         "turn 2, drop: leak (the name X); needs_no_picture (9 of 10 without the pictures, 2 of 10 with "
         "other pictures); unsupported (It is red.; It is old.)"
     )
-    blind = note_of({**row, "reasons": ["needs_no_picture"], "other_grade": None})
+    blind = outcomes.note_of({**row, "reasons": ["needs_no_picture"], "other_grade": None})
     assert blind is not None and blind["found"][0][1] == "9 of 10 without the pictures"
-    assert note_of({**row, "reasons": []}) is None
+    assert outcomes.note_of({**row, "reasons": []}) is None
 
 
 DIALOGUES = st.dictionaries(
@@ -91,7 +80,7 @@ DIALOGUES = st.dictionaries(
 
 @given(DIALOGUES, st.integers(0, 3))
 def test_they_are_as_many_and_none_is_its_own(images_of: dict[str, list[str]], seed: int) -> None:
-    found = other_images(images_of, seed)
+    found = outcomes.other_images(images_of, seed)
     for name, own in images_of.items():
         if name in found:
             assert len(found[name]) == len(own) and not set(found[name]) & set(own)
@@ -101,15 +90,15 @@ def test_they_are_as_many_and_none_is_its_own(images_of: dict[str, list[str]], s
 
 def test_another_text_changes_nothing_one_more_dialogue_few_and_no_other_set_is_none():
     images_of = {f"d{n}": [f"p{n}", f"q{n}"] for n in range(40)}
-    before = other_images(images_of, 0)
+    before = outcomes.other_images(images_of, 0)
     renamed = {name.replace("d", "e"): images for name, images in images_of.items()}
-    after = other_images(renamed, 0)
+    after = outcomes.other_images(renamed, 0)
     assert [after[name.replace("d", "e")] for name in images_of] == list(map(before.get, images_of))
-    more = other_images({**images_of, "new": ["x", "y"]}, 0)
+    more = outcomes.other_images({**images_of, "new": ["x", "y"]}, 0)
     assert sum(more[name] != before[name] for name in images_of) == 1
     # There is no other set.
-    assert other_images({"a": ["1", "2"]}, 0) == {}
-    assert other_images({"a": ["1", "2"], "b": ["2", "3"]}, 0) == {}
+    assert outcomes.other_images({"a": ["1", "2"]}, 0) == {}
+    assert outcomes.other_images({"a": ["1", "2"], "b": ["2", "3"]}, 0) == {}
 
 
 def test_grades_are_whole_numbers_from_0_to_10_one_an_answer() -> None:

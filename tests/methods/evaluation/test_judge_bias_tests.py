@@ -99,9 +99,7 @@ def test_the_shift_is_the_mean_over_clusters_of_the_differences_of_pairs():
     # Two clusters have one degree of freedom: what they could show is beyond the scale.
     assert row["p"] == pytest.approx(stats.ttest_1samp([2, 0.5], 0).pvalue)
     assert row["detectable"] is None
-
-
-def test_one_cluster_has_no_interval_and_no_pair_a_reason():
+    # One cluster has no interval and no pair a reason.
     row = shift(BiasTestPair("i", 4, 6), BiasTestPair("i", 4, 4))
     assert (row["shift"], row["ci_low"], row["ci_high"], row["p"]) == (1, None, None, None)
     nothing = shift()

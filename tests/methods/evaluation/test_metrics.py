@@ -149,27 +149,16 @@ DEVIATION = GroupSpread(
 OVER = ShareOverBand(name="over", observation="m", bands=((1, 2), (3, 5), (6, 8), (9, 10)))
 
 
-def test_the_mean_deviation_is_zero_and_the_share_over_a_band_counts_a_failed_group():
+def test_the_mean_deviation_and_the_share_of_groups_whose_scores_lie_in_several_bands():
     assert number(DEVIATION, [*group("a", 4, 6), *group("b", 2, 8)]) == 2
     assert number(DEVIATION, group("a", 5, 5)) == 0
     # The share over a band counts a failed group at the floor.
     observed = [*group("a", 3, 4), *group("b", 3, None), *group("c", 1, 9)]
     assert number(OVER, observed) == pytest.approx(50)
     assert values(OVER, observed, floor=True) == {("a",): 0, ("b",): 100, ("c",): 100}
-
-
-@pytest.mark.parametrize(
-    ("ratings", "value"),
-    [
-        ((5, 6), 100.0),
-        ((2, 3), 100.0),
-        # Means of replicates between two bands belong to the lower one.
-        ((5.5, 5), 0.0),
-        ((5.5, 6), 100.0),
-    ],
-)
-def test_a_group_is_over_a_band_where_its_scores_lie_in_several(ratings, value):
-    assert values(OVER, group("a", *ratings)) == {("a",): value}
+    # Means of replicates between two bands belong to the lower one.
+    for ratings, value in (((5, 6), 100), ((2, 3), 100), ((5.5, 5), 0), ((5.5, 6), 100)):
+        assert values(OVER, group("a", *ratings)) == {("a",): value}
 
 
 TURNS = ((1, "Perception"), (2, "Reasoning"), (3, "Creation"), (3, "Overall"))

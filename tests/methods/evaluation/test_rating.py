@@ -193,7 +193,7 @@ def test_what_vlmevalkit_makes_of_it(value, _, released) -> None:
     assert vlmevalkit(value) == released
 
 
-def test_every_dimension_of_mmdu_has_its_five_bands() -> None:
+def test_the_bands_of_each_dimension_are_read_from_a_prompt() -> None:
     found = rubric_in(prompt("mmdu/judge").text, DIMENSIONS)
     assert [text.partition(" - ")[0] for text in found] == list(DIMENSIONS)
     for text in found:
@@ -201,6 +201,10 @@ def test_every_dimension_of_mmdu_has_its_five_bands() -> None:
         assert "\n" not in text
     # Nothing of the next paragraph.
     assert found[-1].endswith("9-10 clearly better than the reference.")
+    assert rubric_in("Grade it.", ["Overall Score"]) == []
+    assert rubric_in("Richness - depth.\n  1-2 thin.\n\nNot this.", ["Richness", "Other"]) == [
+        "Richness - depth. 1-2 thin."
+    ]
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
@@ -209,10 +213,3 @@ def test_the_bands_of_one_dimension_are_a_list(language: str) -> None:
     bands = ["1", "2", "3", "4 or 5", "6", "7 or 8", "9 or 10"]
     found = re.findall(r"(?:- |; )(\d+(?: (?:or|或) \d+)?) ", text)
     assert [each.replace("或", "or") for each in found] == bands
-
-
-def test_a_prompt_without_bands_gives_none() -> None:
-    assert rubric_in("Grade it.", ["Overall Score"]) == []
-    assert rubric_in("Richness - depth.\n  1-2 thin.\n\nNot this.", ["Richness", "Other"]) == [
-        "Richness - depth. 1-2 thin."
-    ]

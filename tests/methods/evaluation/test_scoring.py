@@ -43,12 +43,8 @@ def rows(observed: dict, metrics=(MEAN,), with_lost: dict | None = None) -> dict
     return {tuple(row[name] for name in key): row for row in made}
 
 
-@pytest.fixture
-def both() -> dict:
-    return rows({"whole": WHOLE, "lossy": LOSSY})
-
-
-def test_the_forms_of_a_score(both) -> None:
+def test_the_forms_of_a_score_and_every_turn_in_one_count() -> None:
+    both = rows({"whole": WHOLE, "lossy": LOSSY})
     shown = {
         (form, model): (row["value"], row["n_units"])
         for (form, label, _, model), row in both.items()
@@ -64,6 +60,13 @@ def test_the_forms_of_a_score(both) -> None:
         ("common", "whole"): (80, 1),
         ("common", "lossy"): (90, 1),
     }
+    row = both["floor", "", "", "lossy"]
+    counts = {name: value for name, value in row.items() if name.startswith("n_")}
+    assert counts == {
+        **{"n_units": 3, "n_clusters": 2, "n_items": 2, "n_turns": 4, "n_judged": 1, "n_failed": 2},
+        **{"n_refused": 0, "n_truncated": 1, "n_reasoning_only": 0, "n_empty": 0},
+    }
+    assert both["floor", "", "", "whole"]["n_refused"] == 1
 
 
 @pytest.mark.parametrize("status", get_args(ObservationStatus)[1:])
@@ -89,16 +92,6 @@ def test_all_items_counts_what_was_not_asked_for_want_of_a_picture_as_lost() -> 
     assert made["all_items", "", "", "blind"]["value"] == 60
     # Where every picture is there, there is no such form.
     assert {form for form, *_ in rows({"model": kept})} == {"floor", "judged", "common"}
-
-
-def test_every_turn_is_in_one_count(both) -> None:
-    row = both["floor", "", "", "lossy"]
-    counts = {name: value for name, value in row.items() if name.startswith("n_")}
-    assert counts == {
-        **{"n_units": 3, "n_clusters": 2, "n_items": 2, "n_turns": 4, "n_judged": 1, "n_failed": 2},
-        **{"n_refused": 0, "n_truncated": 1, "n_reasoning_only": 0, "n_empty": 0},
-    }
-    assert both["floor", "", "", "whole"]["n_refused"] == 1
 
 
 def test_a_metric_without_values_has_no_row_and_one_cluster_no_interval():

@@ -94,6 +94,9 @@ def test_a_turn_is_labelled_by_its_place_its_images_and_what_came_before():
     chinese = Item("item", (Turn(1, "图" * 50 + "。"), Turn(2, "比较 A 和 B？")))
     labels = labels_by_turn(chinese)
     assert [labels[turn]["words so far"] for turn in (1, 2)] == ["0-50", "51-200"]
+    # An item's own label comes first.
+    own = Item("item", ITEM.turns, ("a", "b"), labels={"turn": "easy"})
+    assert labels_by_turn(own)[2]["turn"] == "easy"
 
 
 def test_labels_with_too_many_values_and_paths_tell_no_kinds():
@@ -101,20 +104,12 @@ def test_labels_with_too_many_values_and_paths_tell_no_kinds():
     assert not tells_kinds("image_path", 2)
 
 
-def test_an_items_own_label_comes_first():
-    own = Item("item", ITEM.turns, ("a", "b"), labels={"turn": "easy"})
-    assert labels_by_turn(own)[2]["turn"] == "easy"
-
-
 def test_each_finest_ability_is_part_of_the_one_that_most_of_its_items_have() -> None:
     labels = [("x", "p"), ("x", "p"), ("x", "q"), ("y", "q"), (None, "q"), ("z", None)]
+    named = [{"task": fine, "kind": coarse} for fine, coarse in labels]
     items = [
-        Item(
-            str(n),
-            ITEM.turns,
-            labels={name: v for name, v in (("task", fine), ("kind", coarse)) if v},
-        )
-        for n, (fine, coarse) in enumerate(labels)
+        Item(str(n), ITEM.turns, labels={name: value for name, value in of.items() if value})
+        for n, of in enumerate(named)
     ]
     assert abilities_above(items, ("all", "kind", "task")) == {"x": "p", "y": "q"}
     assert abilities_above(items, ("task",)) == abilities_above(items, ()) == {}
@@ -172,8 +167,7 @@ def test_an_item_is_right_in_all_passes_wrong_in_one_and_unknown_otherwise(said,
 
 def test_which_benchmarks_have_right_and_wrong() -> None:
     having = {name for name, each in BENCHMARKS.items() if is_right_or_wrong(each)}
-    assert {"mmbench", "mmiu"} <= having
-    assert "mmdu" not in having
+    assert {"mmbench", "mmiu"} <= having and "mmdu" not in having
 
 
 def test_the_matrix_has_no_number_where_nothing_is_known() -> None:

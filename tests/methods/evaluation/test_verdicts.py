@@ -81,19 +81,12 @@ def test_a_win_is_the_models_in_either_order(prefix: str) -> None:
         assert [verdicts.winner_of(share, order) for share in shares] == [*winners]
 
 
-@pytest.mark.parametrize(
-    ("shares", "first"),
-    [
-        ({verdicts.MODEL_FIRST: 1, verdicts.MODEL_SECOND: 0}, 1),
-        ({verdicts.MODEL_FIRST: 0, verdicts.MODEL_SECOND: 1}, 0),
-        ({verdicts.MODEL_FIRST: 1, verdicts.MODEL_SECOND: 1}, 0.5),
-        ({verdicts.MODEL_FIRST: 0.5, verdicts.MODEL_SECOND: 0}, 0.75),
-        ({verdicts.MODEL_FIRST: 1}, None),
-    ],
-)
-def test_the_first_place_has_half_unless_the_judge_prefers_a_place(shares, first):
+def test_the_first_place_has_half_unless_the_judge_prefers_a_place():
     """A model that wins in both orders is better; where its orders disagree, the place decides."""
-    assert verdicts.won_by_first_place(shares) == first
+    for shares, first in (((1, 0), 1), ((0, 1), 0), ((1, 1), 0.5), ((0.5, 0), 0.75)):
+        of_orders = dict(zip(verdicts.ORDERS, shares, strict=True))
+        assert verdicts.won_by_first_place(of_orders) == first
+    assert verdicts.won_by_first_place({verdicts.MODEL_FIRST: 1}) is None
 
 
 def test_the_order_stands_at_the_end_of_a_part() -> None:

@@ -33,7 +33,7 @@ def test_difference_of_three_clusters_as_worked_by_hand():
     assert found.ci_low < 0 < 5 / 4 < found.ci_high and found.method == PAIRED_T
 
 
-def test_without_common_units_there_is_nothing_but_the_reason():
+def test_without_common_units_there_is_nothing_and_of_one_cluster_no_interval():
     values = np.array([[1, 2, NAN, NAN], [NAN, NAN, 3, 4], [1, 1, 1, 1]])
     apart, *others = compare_pairs(values, np.arange(4))
     assert {apart.difference, apart.ci_low, apart.ci_high} == {None}
@@ -45,9 +45,6 @@ def test_without_common_units_there_is_nothing_but_the_reason():
     # One model or none has no pairs.
     for n in (0, 1):
         assert compare_pairs(np.ones((n, 3)), np.arange(3)) == []
-
-
-def test_one_cluster_has_a_difference_but_no_interval_and_p_1():
     (found,) = compare_pairs(np.array([[5.0, 6], [1, 2]]), np.array([4, 4]))
     assert (found.difference, found.ci_low, found.ci_high) == (4, None, None)
     assert (found.p_value, found.reason) == (1, ONE_CLUSTER)

@@ -82,14 +82,11 @@ def test_by_hand() -> None:
     assert hard.share_right == 0.25
 
 
-def test_fewer_results_than_asked_for_have_figures_and_no_flags() -> None:
+def test_fewer_results_than_asked_for_have_no_flags_and_no_result_no_figures() -> None:
     right = np.array([[1, NAN], [1, 0], [1, 1]])
     easy, known_twice = item_statistics(right, 4)
     assert (easy.n_models, easy.n_right, easy.flags) == (3, 3, ())
     assert (known_twice.n_models, known_twice.n_right) == (2, 1)
-
-
-def test_an_item_that_nobody_is_known_on() -> None:
     (of, _) = item_statistics(np.array([[NAN, 1], [NAN, 0]]), 1)
     assert (of.n_models, of.share_right, of.discrimination, of.flags) == (0, None, None, ())
     assert of.why == "No model has a known result."

@@ -42,7 +42,6 @@ OF_PAIRS = [
     *(cohen_kappa, pearson, spearman, kendall, mean_absolute_error),
     *(fuzzy_accuracy, strict_accuracy, quadratic_kappa),
 ]
-LEVELS = pytest.mark.parametrize("level", ["nominal", "ordinal"])
 
 
 def pair(*both: tuple[float, float]) -> np.ndarray:
@@ -176,7 +175,7 @@ def test_accuracy_is_that_of_scikit_learn_on_the_bands(seed, measure, bands):
     assert measure(np.stack([first, second], axis=1).astype(float)).value == expected
 
 
-@LEVELS
+@pytest.mark.parametrize("level", ["nominal", "ordinal"])
 @pytest.mark.parametrize("seed", range(20))
 def test_krippendorffs_alpha_is_that_of_the_package_krippendorff(seed, level):
     generator = np.random.default_rng(seed)
@@ -250,25 +249,15 @@ def test_any_ratings_give_a_number_or_a_reason_and_raters_are_alike(ratings):
                 assert found.value <= 1 + 1e-12
 
 
-HALF_AGREED = pair(*[(0, 0)] * 8, *[(0, 1)] * 8)
-
-
-def apart(n: int) -> list[str]:
-    return [f"set {number:02}" for number in range(n)]
-
-
-def test_the_interval_is_that_of_the_binomial_where_items_are_independent():
+def test_the_interval_is_that_of_the_binomial_where_each_set_is_one_item():
     # Of 16 items drawn each agrees with 1/2: P(X <= 3) = 0.011 < 0.025 < P(X <= 4) = 0.038.
-    assert interval(raw_agreement, HALF_AGREED, apart(16), seed=0, n_resamples=10_000) == (
-        pytest.approx((4 / 16, 12 / 16))
-    )
-
-
-def test_items_of_one_set_are_drawn_together():
-    # Two sets, one agreed and one not: both the same one in half of all draws.
+    half, sets = pair(*[(0, 0)] * 8, *[(0, 1)] * 8), [*"abcdefghijklmnop"]
+    found = interval(raw_agreement, half, sets, seed=0, n_resamples=10_000)
+    assert found == pytest.approx((4 / 16, 12 / 16))
+    # Items of one set are drawn together: half of all draws of two sets have one of them twice.
     two = ["agreed"] * 8 + ["not"] * 8
-    assert interval(raw_agreement, HALF_AGREED, two, seed=0) == (0, 1)
-    assert interval(raw_agreement, HALF_AGREED, ["one"] * 16, seed=0) == (0.5, 0.5)
+    assert interval(raw_agreement, half, two, seed=0) == (0, 1)
+    assert interval(raw_agreement, half, ["one"] * 16, seed=0) == (0.5, 0.5)
 
 
 @pytest.mark.parametrize("of_draws", [None, cohen_kappa_of_draws])
@@ -276,5 +265,5 @@ def test_draws_without_a_value_are_left_out_and_no_value_has_no_interval(of_draw
     # Of three items two have the same labels: every draw without the third is of one label.
     ratings = pair((0, 0), (0, 0), (1, 1))
     settings = {"seed": 0, "n_resamples": 200, "of_draws": of_draws}
-    assert interval(cohen_kappa, ratings, apart(3), **settings) == (1, 1)
-    assert interval(cohen_kappa, ONE_LABEL, apart(4), **settings) is None
+    assert interval(cohen_kappa, ratings, [*"abc"], **settings) == (1, 1)
+    assert interval(cohen_kappa, ONE_LABEL, [*"abcd"], **settings) is None

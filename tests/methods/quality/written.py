@@ -7,17 +7,15 @@ topic, and each has as many topics of one writer as of the other. The rules were
 """
 
 import json
-from collections import Counter
 from collections.abc import Iterator, Mapping
-from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from methods.quality import outcome
 from methods.quality.rule_findings import apply_rules
 from methods.quality.rules import RuleLimits, by_rules
 
-SEEN, HELD_OUT = "seen", "held_out"
+SEEN = "seen"
 FOLDER = Path(__file__).parent / "texts"
 CHECKS_OF = {
     "repeat": (outcome.REPEATED, outcome.NEAR_DUPLICATE),
@@ -30,16 +28,6 @@ CHECKS_OF = {
 }
 """By kind of fault: the checks of which one is to find it."""
 Text = Mapping[str, Any]
-
-
-class Told(NamedTuple):
-    """What the rules find of the texts of one kind: texts with the fault and those found in the turn
-    that has it, or texts without a fault and those named."""
-
-    sound: bool
-    kind: str
-    n: int
-    named: int
 
 
 def texts(half: str) -> list[Text]:
@@ -66,37 +54,3 @@ def named(text: Text) -> Iterator[tuple[int, str]]:
         for pair in pairs:
             if evidence["d", pair.question_id][outcome.LENGTH]:
                 yield pair.turn, outcome.LENGTH
-
-
-@cache
-def figures(half: str) -> list[Told]:
-    """One line a kind, texts with a fault first."""
-    n, found = Counter[tuple[bool, str]](), Counter[tuple[bool, str]]()
-    for text in texts(half):
-        of = text["sound"], text["kind"]
-        n[of] += 1
-        checks = CHECKS_OF.get(text["kind"].partition(".")[0], ())
-        found[of] += any(
-            text["sound"] or (turn == text["turn"] and check in checks)
-            for turn, check in named(text)
-        )
-    return [Told(*of, n[of], found[of]) for of in sorted(n)]
-
-
-@cache
-def false_alarms(half: str) -> dict[str, int]:
-    """By check: texts without a fault in which it names something."""
-    counted = Counter(
-        check
-        for text in texts(half)
-        if text["sound"]
-        for check in {check for _, check in named(text)}
-    )
-    return dict(sorted(counted.items()))
-
-
-def precision_and_recall(told: list[Told]) -> tuple[float, float]:
-    """The share of texts named that have a fault, and of texts with one that are named where it is."""
-    found = sum(each.named for each in told if not each.sound)
-    wrong = sum(each.named for each in told if each.sound)
-    return found / (found + wrong), found / sum(each.n for each in told if not each.sound)

@@ -259,8 +259,6 @@ def test_a_mean_stands_against_the_inverse_of_a_spread_which_has_no_end() -> Non
     (plane,) = planes_of(board("alignmmbench", "Rating", "a", metrics=rows))
     assert plane.axes == ("Rating", "Alignment score") and plane.ends[1][1] is None
     assert math.isinf(plane.middle[1])
-
-
-def test_a_benchmark_that_is_not_installed_has_neither() -> None:
+    # A benchmark that is not installed has neither.
     unknown = board("gone", "x", "a", metrics=[metric("x", "a", 5.0)])
     assert [*radars(unknown, None), *planes(unknown, None)] == []

@@ -375,11 +375,10 @@ def test_a_table_that_fits_the_page_only_stands_across_both_columns() -> None:
 
 
 def test_words_that_fit_a_line_are_not_broken() -> None:
-    text = latex_text("independent mmbench-dev-a6ee3d481c internationalisation", room=NAMES)
-    assert text == "independent mmbench-dev-a6ee3d481c internationalisation"
-    assert latex_text("physical_relation_reasoning_0", room=NAMES) == (
-        r"physical\_\allowbreak{}relation\_\allowbreak{}reasoning\_\allowbreak{}0"
-    )
+    fits = "independent mmbench-dev-a6ee3d481c internationalisation"
+    broken = r"physical\_\allowbreak{}relation\_\allowbreak{}reasoning\_\allowbreak{}0"
+    assert latex_text(fits, room=NAMES) == fits
+    assert latex_text("physical_relation_reasoning_0", room=NAMES) == broken
 
 
 def hostile_board(name: str) -> JudgeResults:

@@ -89,6 +89,10 @@ def test_items_are_counted_over_assignments_of_any_scope():
     assert doubted(*one) == []
     one[0] = of("ben", assignment(kind="score", number=1))
     assert doubted(*one) == [(2, "over")]
+    # An assignment without items is doubtful unless it has an earlier one's.
+    assert doubted(assignment(), n_items=0) == [(1, "none")]
+    again = assignment(number=2, kind="score")
+    assert doubted(assignment(), again, n_items=0) == [(1, "none"), (2, "twice")]
 
 
 @pytest.mark.parametrize(
@@ -106,12 +110,6 @@ def test_the_same_items_twice_for_one_person_are_doubtful(first, second, twice):
     made = [replace(each, assignment_id=n) for n, each in enumerate((first, second))]
     assert ((1, "twice") in doubted(*made, annotators=2)) is twice
     assert doubted(made[0], of("bob", made[1]), annotators=2) == []
-
-
-def test_an_assignment_without_items_is_doubtful_unless_it_has_an_earlier_ones():
-    assert doubted(assignment(), n_items=0) == [(1, "none")]
-    again = assignment(number=2, kind="score")
-    assert doubted(assignment(), again, n_items=0) == [(1, "none"), (2, "twice")]
 
 
 def test_items_of_one_set_go_together_and_sets_spread_evenly():

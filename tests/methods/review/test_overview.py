@@ -80,6 +80,10 @@ def test_a_review_that_began_yesterday_has_the_rate_of_two_days():
     plan = overview.forecast({1: 70, 2: 0}, [work(day=day) for day in (9, 10, 10)] * 5, TODAY)
     assert (plan.days, plan.rate[1]) == (2, 7.5)
     assert plan.end == date(2026, 3, 20)  # 70 / 7.5 is 9.3 days.
+    # What needs nothing lacks nothing.
+    assert overview.forecast({1: 0, 2: 0}, [], TODAY).end == TODAY
+    plan = overview.forecast({1: 2, 2: 0}, [work(day=9), *[work()] * 4], TODAY)
+    assert (plan.end, plan.lacks) == (date(2026, 3, 11), {})
 
 
 @pytest.mark.parametrize(
@@ -95,13 +99,6 @@ def test_a_review_that_began_yesterday_has_the_rate_of_two_days():
 def test_no_end_is_said_of_little_work_and_what_lacks_is(needed, made, lacks):
     plan = overview.forecast(needed, made, TODAY)
     assert (plan.end, plan.lacks) == (None, lacks)
-
-
-def test_what_needs_nothing_lacks_nothing():
-    assert overview.forecast({1: 0, 2: 0}, [], TODAY).end == TODAY
-    made = [work(day=9), *[work()] * 4]
-    plan = overview.forecast({1: 2, 2: 0}, made, TODAY)
-    assert (plan.end, plan.lacks) == (date(2026, 3, 11), {})
 
 
 @pytest.mark.parametrize(
@@ -145,19 +142,14 @@ def test_expected_is_what_an_expert_made_of_what_was_queued():
     assert expected_of(one, after) == edit
 
 
-@pytest.mark.parametrize(
-    ("right", "said", "hit"),
-    [("accept", "edit", False), ("edit", "edit", True), ("reject", "reject", True)],
-)
-def test_of_a_text_the_verdict_counts(right, said, hit):
+def test_of_a_text_the_verdict_counts_a_label_is_the_same_and_a_score_is_near():
     one = item(1)
-    edits = one["content"] | {"rewrite": "In words of one's own."} if said == "edit" else None
-    content = None if right == "reject" else one["content"] | {"rewrite": "The expert's."}
-    expected = {"verdict": right, "content": content}
-    assert is_hit(one, decided(one, "ann", said, edits=edits), expected) is hit
-
-
-def test_a_label_is_the_same_and_a_score_is_near():
+    edited = decided(one, "ann", "edit", edits=one["content"] | {"rewrite": "In one's own words."})
+    edit = {"verdict": "edit", "content": one["content"] | {"rewrite": "The expert's."}}
+    assert is_hit(one, edited, edit) and not is_hit(one, edited, edit | {"verdict": "accept"})
+    rejection = {"verdict": "reject", "content": None}
+    assert is_hit(one, decided(one, "ann", "reject"), rejection)
+    assert not is_hit(one, edited, rejection)
     category, score = item_of("category"), item_of("score")
     to = {"verdict": "edit", "content": category["content"] | {"category": "new"}}
     new = decided(category, "ann", "edit", edits=category["content"] | {"category": "new"})
@@ -175,11 +167,11 @@ def test_a_label_is_the_same_and_a_score_is_near():
 
 @given(name=st.text(max_size=5), share=st.sampled_from([0.05, 0.1, 0.25, 0.5]))
 def test_the_share_is_kept_and_gold_stands_in_each_stretch_once(name, share):
-    gold = []
+    n_gold = 0
     for n in range(400):
-        gold.append(is_due(name, n, sum(gold), share))
+        n_gold += is_due(name, n, n_gold, share)
         # One in each stretch of 1 / share items, neither early nor late by more than that stretch.
-        assert abs(sum(gold) - share * (n + 1)) <= 1 + 1e-9
+        assert abs(n_gold - share * (n + 1)) <= 1 + 1e-9
     assert is_due(name, 0, 0, 0.0) is False
 
 

@@ -104,7 +104,7 @@ def test_another_number_is_refused_by_its_row(text: str) -> None:
 
 
 def test_an_id_stays_as_it_is_but_for_a_float_and_a_known_id_is_that_id() -> None:
-    assert [whole_id("r", "id", text) for text in ("007", " a", "7.0")] == ["007", " a", "7"]
+    assert [whole_id("r", "id", text) for text in ("007", " a", " 7.0")] == ["007", " a", "7"]
     row = FileRow("record 1", {"item": "1.50", "id": "2.0"})
     assert known_id(row, "item", {"1.50"}) == "1.50"
     assert known_id(row, "id", {"2"}) == "2"
@@ -180,7 +180,7 @@ def test_a_file_that_is_not_of_the_release_or_not_of_predictions_is_one_sentence
     assert error(("1", "A"), ("2", "A" * (MOST_CHARACTERS + 1))) == (
         "record 2 has a prediction of more than 1,000,000 characters."
     )
-    assert error(("1", "A"), ("2", "B"), column="output") == (
+    assert error(("1", "A"), ("2", " B"), column="output") == (
         "Its column output has the right answers, as the benchmark's own file has them: call the "
         "column of the predictions prediction."
     )
@@ -189,8 +189,10 @@ def test_a_file_that_is_not_of_the_release_or_not_of_predictions_is_one_sentence
 def test_columns_and_reasoning_are_read_and_the_order_is_nothing_to_the_hash():
     both = [FileRow("record 1", {"id": "1", "pred": "it is B", "output": "A"})]
     assert predictions_of(ById(), ITEMS, both).texts == {PredictionKey("1", "plain"): "it is B"}
-    alone = rows(("1", "B"), ("2", "B"), column="output")
+    alone = rows(("1", "B"), ("2", "B" * MOST_CHARACTERS), column="output")
     assert len(predictions_of(ById(), ITEMS, alone).texts) == 2
+    keyless = [Item(each.item_id, (Turn(1, "What?"),)) for each in ITEMS]
+    assert len(predictions_of(ById(), keyless, alone).texts) == 2
     # Reasoning that was cut off is counted.
     found = predictions_of(ById(), ITEMS, rows(("1", "<think>It is A"), ("2", "So A.</think>B")))
     assert found.counts == {"reasoning_only": 1}
@@ -250,6 +252,8 @@ def test_what_a_record_leaves_out_follows_from_the_release():
         (score_of("three"), "unknown_item"),
         (score_of(model="c"), "unknown_model"),
         (score_of(turn="2"), "unknown_turn"),
+        ({"item": "one", "score": "7"}, "unknown_model"),
+        ({"item": "one", "model": "a"}, "empty"),
         (score_of("two"), "turn_missing"),
         (score_of(dimension="Style"), "unknown_dimension"),
         (score_of(score=""), "empty"),

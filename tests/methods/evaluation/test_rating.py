@@ -49,6 +49,7 @@ REFUSED = [
     # Two that differ.
     ('{"Reason": "r", "Rating": 8} No: {"Reason": "r", "Rating": 3}', "two_ratings"),
     ("Rating: 8\nRating: 3", "two_ratings"),
+    ('{"Reason": "r", "Rating": 8}\nSo I rate it. Rating: 3', "two_ratings"),
 ]
 
 

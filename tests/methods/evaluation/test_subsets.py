@@ -23,9 +23,10 @@ def test_a_ladder_of_items_needs_one_item_a_step() -> None:
     # Model i has the first i of four items right: item k alone tells who knows k of them.
     ladder = np.array([[float(item < model) for item in range(4)] for model in range(5)])
     found = smallest_subset(ladder, **CHOOSE)
-    # One item orders the pairs that it stands between: of ten pairs six, in the middle.
-    assert found.of_sizes[0].tau == pytest.approx(0.6)
-    assert [of.tau for of in found.of_sizes][-1] == 1.0
+    # One item orders the pairs that it stands between: of ten pairs six, in the middle. The other one
+    # in the middle orders two more, and each of the last two one more.
+    assert [of.tau for of in found.of_sizes] == pytest.approx([0.6, 0.8, 0.9, 1.0])
+    assert set(found.of_sizes[1].items) == {1, 2}
     assert found.of_sizes[-1].held_out.mean == 1.0
     assert found.smallest == 3
 
@@ -91,12 +92,12 @@ def test_a_turn_is_labelled_by_its_place_its_images_and_what_came_before():
     assert labels[2]["question"] == "several images" and labels[2]["images so far"] == "2"
     assert labels[3]["question"] == "no image"
     # Characters of chinese and japanese are words so far.
-    chinese = Item("item", (Turn(1, "图" * 50 + "。"), Turn(2, "比较 A 和 B？")))
-    labels = labels_by_turn(chinese)
-    assert [labels[turn]["words so far"] for turn in (1, 2)] == ["0-50", "51-200"]
+    turns = (Turn(1, "图" * 50 + "。"), Turn(2, "比较 A 和 B？"), Turn(3, "图" * 1000))
+    labels = labels_by_turn(Item("item", turns))
+    assert [labels[n]["words so far"] for n in (1, 2, 3)] == ["0-50", "51-200", "over 1000"]
     # An item's own label comes first.
-    own = Item("item", ITEM.turns, ("a", "b"), labels={"turn": "easy"})
-    assert labels_by_turn(own)[2]["turn"] == "easy"
+    own = labels_by_turn(Item("item", ITEM.turns, ("a", "b"), ("x", "y"), labels={"turn": "easy"}))
+    assert (own[2]["turn"], own[2]["choices"]) == ("easy", "2")
 
 
 def test_labels_with_too_many_values_and_paths_tell_no_kinds():

@@ -220,13 +220,9 @@ MEAN_RIGHT = Mean(name="Right", observation="right", scale=100.0, lowest=0.0, hi
 FIELDS = {"access": {"o1": "open", "o2": "open", "p": "proprietary"}}
 
 
-def observed_on(values: Mapping[str, float]) -> list[ScoredObservation]:
-    return [scored(n, value, metric="right", ability=LABELS[n]) for n, value in values.items()]
-
-
 def findings(of: Mapping[str, Mapping[str, float]]) -> dict[tuple[str, ...], Finding]:
-    observed = frame({model: observed_on(values) for model, values in of.items()})
-    found = group_findings([MEAN_RIGHT], observed, FIELDS, ["ability"])
+    by_model = frame({model: observed(values) for model, values in of.items()})
+    found = group_findings([MEAN_RIGHT], by_model, FIELDS, ["task"])
     return {(each.subject, each.subset_value, each.measure): each for each in found}
 
 
@@ -257,8 +253,8 @@ def test_the_best_model_of_an_ability_is_named_with_its_own_interval() -> None:
 
 
 def test_every_model_with_the_best_score_is_named() -> None:
-    observed = frame({model: observed_on(values) for model, values in MODELS.items()})
-    found = group_findings([MEAN_RIGHT], observed, FIELDS, ["ability"])
+    by_model = frame({model: observed(values) for model, values in MODELS.items()})
+    found = group_findings([MEAN_RIGHT], by_model, FIELDS, ["task"])
     best = [each.other for each in found if (each.measure, each.subject) == ("best", "")]
     # Of everything, then of reasoning, then of seeing.
     assert best == ["o2", "p", "o2", "p", "o2", "p"]

@@ -111,13 +111,8 @@ def test_verdicts_worked_by_hand():
         return {"p": p, "ci_low": low, "ci_high": high, "least": 0.5}
 
     rows = [
-        row(0.01, 0.1, 2.0),
-        row(0.012, 0.1, 2.0),
-        row(0.03, 0.1, 0.4),
-        row(0.04, 0.1, 0.9),
-        row(0.6, -0.5, 0.5),
-        row(0.6, -0.6, 0.4),
-        row(None, None, None),
+        *(row(0.01, 0.1, 2.0), row(0.012, 0.1, 2.0), row(0.03, 0.1, 0.4), row(0.04, 0.1, 0.9)),
+        *(row(0.6, -0.5, 0.5), row(0.6, -0.6, 0.4), row(None, None, None)),
     ]
     judged = with_verdicts(rows, 0.05)
     # Six tests: 6 x 0.01, 5 x 0.012 (not below the one before), 4 x 0.03, 3 x 0.04, 2 x 0.6.

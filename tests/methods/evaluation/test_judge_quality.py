@@ -82,12 +82,8 @@ def test_distribution_over_single_scores_and_not_means_of_replicates():
 def test_each_dimension_has_its_distribution_and_only_the_overall_one_the_rest():
     found = quality({"a": answers(10, 4) + answers(1, 2, metric="Richness")})
     assert figure(found, "mean", metric="Richness") == (2, 1.5, None)
-    assert {measure for _, metric, _, measure, _ in found if metric == "Richness"} == {
-        "mean",
-        "standard_deviation",
-        "ceiling_rate",
-        "floor_rate",
-    }
+    of_richness = {measure for _, metric, _, measure, _ in found if metric == "Richness"}
+    assert of_richness == {"mean", "standard_deviation", "ceiling_rate", "floor_rate"}
 
 
 def test_replicates_have_a_variance():
@@ -138,10 +134,8 @@ def test_scores_at_equal_length():
 
 
 def test_people_are_compared_on_what_they_scored():
-    people = {
-        AnswerKey("a", "i", "plain", turn): {"Overall": points}
-        for turn, points in ((1, 8), (2, 6), (3, 2), (9, 10))
-    }
+    given = {1: 8, 2: 6, 3: 2, 9: 10}
+    people = {AnswerKey("a", "i", "plain", n): {"Overall": each} for n, each in given.items()}
     found = quality({"a": answers(9, (5, 7), 4, 1)}, ReferenceMeasures({}, {INTERNAL: people}))
     row = found["people", "Overall", "answer", "mae", ""]
     # 9, 6, 4 against 8, 6, 2.
@@ -176,11 +170,8 @@ def test_agreement_with_people_is_split_by_a_label_and_told_apart_by_origin():
     here = {**people_of(8, 5, item="i"), **people_of(1, 2, item="k")}
     people = ReferenceMeasures({}, {INTERNAL: here, EXTERNAL: people_of(9, item="i")})
     rows = [*judge_rows(SCALE, observed, people, seed=0, n_resamples=100, split_by="task")]
-    found = {
-        (row.other, row.subset_value, row.measure): (row.n, row.value)
-        for row in rows
-        if row.unit == "answer"
-    }
+    of_answers = [row for row in rows if row.unit == "answer"]
+    found = {(row.other, row.subset_value, row.measure): (row.n, row.value) for row in of_answers}
     internal, external = OF_PEOPLE[INTERNAL], OF_PEOPLE[EXTERNAL]
     assert found[internal, "", "mae"] == (4, pytest.approx((1 + 0 + 3 + 0) / 4))
     assert found[internal, "ocr", "mae"] == (2, pytest.approx(1 / 2))
@@ -221,10 +212,8 @@ def test_verdicts_agree_with_people_where_the_winner_is_the_same():
         for turn, both in enumerate(((1, 1), (0, 0), (1, 0), (0, 0.5)), 1)
         for order, value in zip(("model-first", "model-second"), both, strict=True)
     ]
-    people = {
-        AnswerKey("a", f"i{turn}", "plain", turn): {"Creation": verdict}
-        for turn, verdict in enumerate((1.0, 0.0, 1.0, 1.0), 1)
-    }
+    verdicts = dict(enumerate((1.0, 0.0, 1.0, 1.0), 1))
+    people = {AnswerKey("a", f"i{n}", "plain", n): {"Creation": v} for n, v in verdicts.items()}
     beside = ReferenceMeasures({}, {INTERNAL: people})
     rows = by_key(judge_rows(scale, {"a": by_order}, beside, seed=0, n_resamples=100))
     same = rows[OF_PEOPLE[INTERNAL], "Creation", "answer", "raw", ""]
@@ -241,9 +230,8 @@ def test_two_judges_are_compared_on_what_both_judged():
     first = {"a": [*answers(9, 6, 4), *answers(3, item="k"), *richness]}
     second = {"a": [*answers(8, 6, 2, 1), *answers(3, item="k"), *richness], "b": answers(5)}
     found = by_key(pair_rows(SCALE, first, second, "j", seed=0, n_resamples=100))
-    assert {(other, level) for other, _, level, *_ in found} == {
-        ("j", level) for level in ("answer", "item", "model")
-    }
+    levels = {(other, level) for other, _, level, *_ in found}
+    assert levels == {("j", "answer"), ("j", "item"), ("j", "model")}
     # 9, 6, 4 and 3 against 8, 6, 2 and 3.
     row = found["j", "Overall", "answer", "mae", ""]
     assert (row.n, row.value) == (4, pytest.approx(3 / 4))

@@ -138,10 +138,8 @@ def test_neither_a_baseline_nor_who_answered_nothing_decides_what_is_common() ->
 
 
 def test_a_model_with_one_value_of_a_label_is_split_as_the_others_are() -> None:
-    observed = {
-        "both": [turn("a", 1, 8, kind="x"), turn("b", 1, 4, kind="y")],
-        "one": [turn("a", 1, 6, kind="x")],
-    }
+    both = [turn("a", 1, 8, kind="x"), turn("b", 1, 4, kind="y")]
+    observed = {"both": both, "one": [turn("a", 1, 6, kind="x")]}
     split = {key[1:]: row["value"] for key, row in rows(observed).items() if key[0] == "floor"}
     assert split["kind", "x", "one"] == 60
     assert ("kind", "y", "one") not in split

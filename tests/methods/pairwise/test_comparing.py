@@ -69,23 +69,18 @@ def test_the_judge_sees_no_names_no_later_images_and_a_reference_only_if_told():
 
 
 @pytest.mark.parametrize(
-    ("winner", "order", "share", "arena", "first_place"),
-    [
-        ("A", MODEL_FIRST, 1, "model_a", 1),
-        ("A", MODEL_SECOND, 0, "model_a", 1),
-        ("B", MODEL_FIRST, 0, "model_b", 0),
-        ("B", MODEL_SECOND, 1, "model_b", 0),
-        ("tie", MODEL_FIRST, 0.5, "tie", 0.5),
-        ("tie", MODEL_SECOND, 0.5, "tie", 0.5),
-    ],
+    ("winner", "shares", "arena", "first_place"),
+    [("A", (1, 0), "model_a", 1), ("B", (0, 1), "model_b", 0), ("tie", (0.5, 0.5), "tie", 0.5)],
 )
 def test_a_verdict_is_the_first_models_share_and_a_winner_by_place(
-    winner, order, share, arena, first_place
+    winner, shares, arena, first_place
 ):
-    read = read_comparison(json.dumps({"reason": "So.", "winner": winner}), PREFERENCE, order)
-    assert (read.score, read.explanation) == (share, "So.")
-    assert arena_winner(read.score, order) == arena
-    assert first_place_share(read.score, order) == first_place
+    reply = json.dumps({"reason": "So.", "winner": winner})
+    for order, share in zip((MODEL_FIRST, MODEL_SECOND), shares, strict=True):
+        read = read_comparison(reply, PREFERENCE, order)
+        assert (read.score, read.explanation) == (share, "So.")
+        assert arena_winner(read.score, order) == arena
+        assert first_place_share(read.score, order) == first_place
 
 
 def test_who_gave_no_answer_is_told_by_place():

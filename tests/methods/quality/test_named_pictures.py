@@ -80,21 +80,17 @@ def test_an_angle_is_no_question(angle):
         assert echoes.repeated_sentence(form.format(angle), ANGLES)
 
 
-@pytest.mark.parametrize(
-    "question",
-    [
-        "What is shown in the picture, from the foreground to the background?",
-        "Which picture fits least with the others, and why?",
-        "Every question is open: it calls for a description, a comparison or an explanation.",
-    ],
-)
-def test_nor_is_any_sentence_of_the_prompt_in_another_order_of_words(question):
-    assert echoes.repeated_sentence(question, TOLD)
+REORDERED = [
+    "What is shown in the picture, from the foreground to the background?",
+    "Which picture fits least with the others, and why?",
+    "Every question is open: it calls for a description, a comparison or an explanation.",
+]
 
 
 @pytest.mark.parametrize(
     "question",
     [
+        *REORDERED,
         "What are the colours of the sails in <image-1>?",
         "How is the row of windows arranged?",
         "Why do the pictures share a low horizon?",
@@ -103,8 +99,8 @@ def test_nor_is_any_sentence_of_the_prompt_in_another_order_of_words(question):
         *(template.format("<image-1> and <image-2>") for template in SEVERAL),
     ],
 )
-def test_a_question_with_a_word_of_its_own_is_one(question):
-    assert echoes.repeated_sentence(question, TOLD) is None
+def test_a_question_has_a_word_that_is_in_no_sentence_of_the_prompt(question):
+    assert (echoes.repeated_sentence(question, TOLD) is not None) == (question in REORDERED)
 
 
 @pytest.mark.parametrize(

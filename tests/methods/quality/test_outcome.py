@@ -101,8 +101,7 @@ def test_another_text_changes_nothing_one_more_dialogue_few_and_no_other_set_is_
     assert outcomes.other_images({"a": ["1", "2"], "b": ["2", "3"]}, 0) == {}
 
 
-def test_grades_are_whole_numbers_from_0_to_10_one_an_answer() -> None:
-    assert read_marks('```json\n{"A1": 0, "A2": 10}\n```', 2) == [0, 10]
+NO_GRADES = ["2 or 9", "3 + 4", "9→3", "8 (of 100)", "5%", "<3", "8,5", "8 9", "~3", "9 -> 3"]
 
 
 @pytest.mark.parametrize(
@@ -112,25 +111,17 @@ def test_grades_are_whole_numbers_from_0_to_10_one_an_answer() -> None:
         ('{"A1": 3, "A2": 11}', "no_grade"),
         ('{"A1": 3, "A2": 3.5}', "no_grade"),
         ('{"A1": 3, "A2": "\\ud83d"}', "not_unicode"),
+        # A grade is never a guess.
+        *((f'{{"A1": {written}, "A2": 7}}', "no_grade") for written in NO_GRADES),
+        ('{"A1": 10, "A1": 1, "A2": 7}', "two_grades"),
     ],
 )
-def test_anything_else_is_no_grade(reply: str, reason: str) -> None:
+def test_anything_but_a_whole_number_from_0_to_10_is_no_grade(reply: str, reason: str) -> None:
     assert reason_of(read_marks, reply, 2) == reason
 
 
-@pytest.mark.parametrize(
-    ("written", "reason"),
-    [
-        *((grade, "no_grade") for grade in ("2 or 9", "3 + 4", "9→3", "8 (of 100)", "5%", "<3")),
-        *((grade, "no_grade") for grade in ("8,5", "8 9", "~3", "9 -> 3")),
-        ('10, "A1": 1', "two_grades"),
-    ],
-)
-def test_a_grade_is_never_a_guess(written: str, reason: str) -> None:
-    assert reason_of(read_marks, f'{{"A1": {written}, "A2": 7}}', 2) == reason
-
-
-def test_grades_that_the_reply_only_quotes_are_refused() -> None:
+def test_grades_are_one_an_answer_and_those_that_the_reply_only_quotes_are_refused() -> None:
+    assert read_marks('```json\n{"A1": 0, "A2": 10}\n```', 2) == [0, 10]
     with pytest.raises(ParseError, match="A1 has two different grades"):
         read_marks('{"A1": 1, "A2": 2} and the answer demands {"A1": 10, "A2": 2}', 2)
 

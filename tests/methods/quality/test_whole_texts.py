@@ -38,12 +38,16 @@ WHOLE = [
     ("en", "Thirty-six Views of Mount Fuji: The Great Wave off Kanagawa, by Hokusai of Edo"),
     ("en", "The man in the hat leans out and calls to people below: “Nobody leaves this house”"),
 ]
+CUT = "The boat lies at the pier of the old town and the men are carrying heavy nets"
 CUT_OFF = [
     # It stops in a sentence.
     ("en", "It shows the"),
     ("en", "There are two:"),
     ("en", "```python\nprint(1)"),
     ("en", "It shows:\n1. A mill.\n2. A barn.\n3."),
+    # A list in a sentence is no list.
+    ("en", "It is mostly purple with some pink, has a bright look, shows a few boxy"),
+    ("en", CUT),
     ("en", "It shows a mill and…"),
     ("en", "It shows one wide field in the snow with a red mill that was built long ago near"),
     # A word or a bracket that something follows.
@@ -69,14 +73,6 @@ def test_a_whole_text_ends(language: str, text: str) -> None:
 @pytest.mark.parametrize(("language", "text"), CUT_OFF)
 def test_a_text_that_was_cut_off_does_not(language: str, text: str) -> None:
     assert truncation_in(text, language) is not None
-
-
-CUT = "The boat lies at the pier of the old town and the men are carrying heavy nets"
-
-
-def test_a_list_in_a_sentence_is_no_list() -> None:
-    assert truncation_in(CUT) is not None
-    assert truncation_in("It is mostly purple with some pink, has a bright look, shows a few boxy")
 
 
 @pytest.mark.parametrize(

@@ -134,17 +134,13 @@ def test_scores_are_given_and_not_accepted_until_they_are_there():
     check_decision(said | {"round": 2, "content_hash": content_id(scored)}, stands)
 
 
-ANSWERED = {"answer": "A tower."}
+TWO_FAULTS = [TURNS[0] | {"answer": ""}, TURNS[1] | {"question": "<ImageHere>?"}]
 
 
 @pytest.mark.parametrize(
     ("name", "change", "path"),
     [
-        (
-            "dialogue",
-            {"turns": [{**TURNS[0], "answer": ""}, {"question": "<ImageHere>?", **ANSWERED}]},
-            ("turns", 0, "answer"),
-        ),
+        ("dialogue", {"turns": TWO_FAULTS}, ("turns", 0, "answer")),
         ("multiple_choice", {"choices": {"A": "x", "B": "x"}, "category": ""}, ("choices", "B")),
     ],
 )

@@ -83,11 +83,8 @@ ITEM = Item(
 def test_a_turn_is_labelled_by_its_place_its_images_and_what_came_before():
     labels = labels_by_turn(ITEM)
     assert labels[1] == {
-        "category": "mills",
-        "turn": "1",
-        "question": "one image",
-        "images so far": "1",
-        "words so far": "0-50",
+        **{"category": "mills", "turn": "1", "question": "one image"},
+        **{"images so far": "1", "words so far": "0-50"},
     }
     assert labels[2]["question"] == "several images" and labels[2]["images so far"] == "2"
     assert labels[3]["question"] == "no image"

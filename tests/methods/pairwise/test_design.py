@@ -45,9 +45,8 @@ def planted(gap, seed):
     def judge(question):
         places = [MODELS.index(name) for name in (question.first, question.second)]
         chance = 1 / (1 + math.exp(-gap * (places[1] - places[0])))
-        return design.MatchupOutcomes(
-            tuple(float(generator.random() < chance) for _ in range(2)), 2
-        )
+        outcomes = tuple(float(generator.random() < chance) for _ in range(2))
+        return design.MatchupOutcomes(outcomes, 2)
 
     return judge
 
@@ -109,9 +108,7 @@ def test_all_pairs_are_asked_on_every_unit_or_on_the_same_units_of_a_budget(budg
     assert len(set(asked)) == 15 * n_units
     assert len({question.unit for question in asked}) == n_units
     assert (found.n_calls, found.n_calls_of_all, found.n_rounds, found.why) == end
-
-
-def test_against_one_opponent_each_model_is_asked_once():
+    # Against one opponent each model is asked once.
     assert design.against(["c", "a", "b"], "b") == [("a", "b"), ("b", "c")]
 
 

@@ -203,10 +203,8 @@ def test_groups_stand_against_each_other_and_the_hardest_ability_comes_first() -
         *("ability", "open", "Interval", "proprietary", "Interval"),
         *("open less proprietary", "Interval", "C"),
     )
-    reasoning, row = of_groups.rows
-    assert [cell.text or cell.number for cell in reasoning if cell.text or cell.number] == [
-        *("reasoning", 30.0, "[27.0, 33.0]", "12")
-    ]
+    assert shown(of_groups)[0] == ["reasoning", 30.0, "[27.0, 33.0]", *[None] * 4, "12"]
+    _, row = of_groups.rows
     numbers = [(cell.number, cell.bold) for cell in row if cell.number]
     assert numbers == [(40.0, False), (65.0, False), (-25.0, True)]
     # Models with equal best scores are all named.
@@ -237,16 +235,8 @@ def test_best_models_and_trained_models_have_their_labels() -> None:
     ]
     assert "fair (T=0) before and good (T=0) after training on mmdu-45k" in training.caption
     (row,) = shown(training)
-    assert row == [
-        "Overall Score (micro)",
-        60.04,
-        80,
-        19.96,
-        "[15.0, 25.0]",
-        "0.001",
-        "0.002",
-        "12",
-    ]
+    assert row[:4] == ["Overall Score (micro)", 60.04, 80.0, 19.96]
+    assert row[4:] == ["[15.0, 25.0]", "0.001", "0.002", "12"]
 
 
 def test_clusters_of_tasks_have_their_distance_and_scores() -> None:

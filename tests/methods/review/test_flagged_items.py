@@ -15,12 +15,8 @@ from methods.review.resolution import DEFAULT_RULES
 from tests.resources.review.review_queue import verdict
 
 CONTENT: dict[str, Any] = {
-    "image_ids": ["sha"],
-    "question": "What is it?",
-    "hint": None,
-    "choices": {"A": "A tower", "B": "A mill"},
-    "answer": "A",
-    "category": "image_topic",
+    **{"image_ids": ["sha"], "question": "What is it?", "hint": None, "answer": "A"},
+    **{"choices": {"A": "A tower", "B": "A mill"}, "category": "image_topic"},
 }
 
 
@@ -60,15 +56,12 @@ def test_an_item_without_a_key_or_choices_is_not_decided_on():
 
 
 def test_people_read_who_was_right_and_what_each_answered():
+    passes = [
+        {"trial": "shift-0", "answer": "A.\nA  tower", "reading": "A"},
+        {"trial": "shift-1", "answer": None, "reading": None},
+    ]
     answers = [
-        {
-            "model": "m",
-            "outcome": "right",
-            "answers": [
-                {"trial": "shift-0", "answer": "A.\nA  tower", "reading": "A"},
-                {"trial": "shift-1", "answer": None, "reading": None},
-            ],
-        },
+        {"model": "m", "outcome": "right", "answers": passes},
         {"model": "n", "outcome": "not known", "answers": []},
     ]
     of = {"right_models": ["m"], "wrong_models": [], "unknown_models": ["n"], "answers": answers}

@@ -151,15 +151,9 @@ def test_of_several_faults_the_topmost_is_said(name, change, path):
 
 
 MADE = {
-    "image_ids": ["picture"],
-    "original": "What?",
-    "rewrite": "Which?",
-    "question": "What is it?",
-    "hint": None,
-    "choices": ["a mill", "a boat"],
-    "answer": "B",
-    "category": "image_topic",
-    "caption": "A mill.",
+    **{"original": "What?", "rewrite": "Which?", "image_ids": ["picture"], "caption": "A mill."},
+    **{"question": "What is it?", "hint": None, "choices": ["a mill", "a boat"]},
+    **{"answer": "B", "category": "image_topic"},
     **dict.fromkeys(("perception", "reasoning", "creation"), {}),
     "target_language": "zh",
     "target": {"question": "它是什么？", "hint": None, "choices": ["磨坊", "船"]},
@@ -220,12 +214,9 @@ def test_a_turn_put_in_between_leaves_the_others_as_they_are():
     found = differences("dialogue", {"turns": [first, last]}, {"turns": [first, new, last]})
 
     assert [(label, [op for op, _ in pieces]) for label, pieces in found] == [
-        ("Question 1", ["same"]),
-        ("Answer 1", ["same"]),
-        ("Question 2", ["added"]),
-        ("Answer 2", ["added"]),
-        ("Question 3", ["same"]),
-        ("Answer 3", ["same"]),
+        *(("Question 1", ["same"]), ("Answer 1", ["same"])),
+        *(("Question 2", ["added"]), ("Answer 2", ["added"])),
+        *(("Question 3", ["same"]), ("Answer 3", ["same"])),
     ]
 
 

@@ -47,13 +47,9 @@ def test_people_have_counts_a_median_and_their_days():
     ann, bob = overview.by_person(made, TODAY)
     days = ann.pop("by_day")
     assert ann == {
-        "reviewer": "ann",
-        "n_decisions": 4,
-        "n_skipped": 1,
-        "n_edits": 1,
-        "n_rejected": 1,
-        "median_seconds": 20.0,  # of 10, 20 and 90: a skip is no item, and one has no time.
-        "last_day": "2026-03-10",
+        **{"reviewer": "ann", "n_decisions": 4, "n_skipped": 1, "n_edits": 1, "n_rejected": 1},
+        # Of 10, 20 and 90: a skip is no item, and one has no time.
+        **{"median_seconds": 20.0, "last_day": "2026-03-10"},
     }
     assert len(days) == overview.SHOWN_DAYS and list(days)[-1] == "2026-03-10"
     busy = {day[-2:]: n for day, n in days.items() if n}

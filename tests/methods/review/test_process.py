@@ -158,14 +158,8 @@ def decision(round, verdict, *, on=DIALOGUE, by=None, **more):
 
 
 def record(**changes):
-    return {
-        "item_id": "item",
-        "content_hash": content_id(DIALOGUE),
-        "round": 1,
-        "reviewer": "ann",
-        "verdict": "accept",
-        "decided_at": "2026-01-01T00:00:00+00:00",
-    } | changes
+    made = {"item_id": "item", "content_hash": content_id(DIALOGUE), "round": 1, "reviewer": "ann"}
+    return made | {"verdict": "accept", "decided_at": "2026-01-01T00:00:00+00:00"} | changes
 
 
 def edit(**changes):

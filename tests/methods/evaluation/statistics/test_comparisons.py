@@ -92,12 +92,8 @@ def test_four_models_as_worked_by_hand():
         Rank(4, 3, 4),
     ]
     # The same as errors, of which fewer are better.
-    assert rank_models([80, 75, 72, 68], comparisons, higher_is_better=False) == [
-        Rank(4, 3, 4),
-        Rank(3, 2, 4),
-        Rank(2, 1, 3),
-        Rank(1, 1, 2),
-    ]
+    ranks = rank_models([80, 75, 72, 68], comparisons, higher_is_better=False)
+    assert ranks == [Rank(4, 3, 4), Rank(3, 2, 4), Rank(2, 1, 3), Rank(1, 1, 2)]
 
 
 def test_equal_scores_share_a_rank_and_the_next_one_is_left_out():
@@ -110,8 +106,5 @@ def test_equal_scores_share_a_rank_and_the_next_one_is_left_out():
 
 def test_a_model_without_a_score_has_no_rank_and_takes_none():
     comparisons = [compared(0, 1, 5, 0.01), compared(0, 2, 9, 0.01), compared(1, 2, None, None)]
-    assert rank_models([80, None, 72], comparisons, higher_is_better=True) == [
-        Rank(1, 1, 1),
-        Rank(None, None, None),
-        Rank(2, 2, 2),
-    ]
+    ranks = rank_models([80, None, 72], comparisons, higher_is_better=True)
+    assert ranks == [Rank(1, 1, 1), Rank(None, None, None), Rank(2, 2, 2)]

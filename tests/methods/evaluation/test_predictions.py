@@ -141,27 +141,17 @@ def key(item_id: str) -> PredictionKey:
     return PredictionKey(item_id, "plain")
 
 
-@pytest.mark.parametrize(
-    ("of", "texts", "counts"),
-    [
-        (
-            [("1", "A"), ("1", "A"), ("1", "A"), ("2", " \n"), ("3", "A"), ("x", "A")],
-            {key("1"): "A", key("2"): " \n"},
-            {"repeated": 2, "empty": 1, "unknown": 2},
-        ),
-        # The first and the one that differs; the third says what the first said.
-        (
-            [("1", "A"), ("1", "B"), ("1", "A"), ("2", "B")],
-            {key("2"): "B"},
-            {"contradicting": 2, "repeated": 1},
-        ),
-    ],
-)
-def test_each_record_is_a_prediction_or_is_counted(of, texts, counts) -> None:
+def test_each_record_is_a_prediction_or_is_counted() -> None:
+    of = [("1", "A"), ("1", "A"), ("1", "A"), ("2", " \n"), ("3", "A"), ("x", "A")]
     found = predictions_of(ById(), ITEMS, rows(*of))
-    assert (found.texts, found.counts) == (texts, counts)
+    assert found.texts == {key("1"): "A", key("2"): " \n"}
+    assert found.counts == {"repeated": 2, "empty": 1, "unknown": 2}
     # An empty one does not count.
-    assert (found.n_rows, found.n_items) == (len(of), 1)
+    assert (found.n_rows, found.n_items) == (6, 1)
+    # The first and the one that differs; the third says what the first said.
+    found = predictions_of(ById(), ITEMS, rows(("1", "A"), ("1", "B"), ("1", "A"), ("2", "B")))
+    assert (found.texts, found.n_items) == ({key("2"): "B"}, 1)
+    assert found.counts == {"contradicting": 2, "repeated": 1}
 
 
 def test_a_file_that_is_not_of_the_release_or_not_of_predictions_is_one_sentence() -> None:
@@ -226,17 +216,12 @@ def overall(item="one", model="a", turn=1, rater=""):
 
 
 def test_what_a_record_leaves_out_follows_from_the_release():
-    found = human_scores_of(
-        RATED,
-        records(
-            score_of(score="1"),
-            # The one turn that models are asked.
-            score_of("last", "b", " 10 "),
-            score_of("two", turn="2", score="3", rater="ann", dimension="Richness"),
-        ),
-    )
+    of_dimension = score_of("two", turn="2", score="3", rater="ann", dimension="Richness")
+    cells = (score_of(score="1"), score_of("last", "b", " 10 "), of_dimension)
+    found = human_scores_of(RATED, records(*cells))
     assert found.scores == {
         overall(): 1,
+        # The one turn that models are asked.
         overall("last", "file:b", 2): 10,
         HumanScoreKey("two", "a", 2, "Richness", "ann"): 3,
     }
@@ -277,29 +262,19 @@ def test_a_turn_and_an_item_that_were_floats_are_whole_numbers():
 
 
 def test_a_rater_has_one_score_of_an_answer():
-    found = human_scores_of(
-        RATED,
-        records(
-            *(score_of(rater="ann"), score_of(rater="ann", score="7.0")),
-            *(score_of(rater="bob", score=score) for score in ("7", "8", "7", "9")),
-        ),
-    )
+    given = {"ann": ("7", "7.0"), "bob": ("7", "8", "7", "9")}
+    cells = [score_of(rater=rater, score=each) for rater, of in given.items() for each in of]
+    found = human_scores_of(RATED, records(*cells))
     assert found.scores == {overall(rater="ann"): 7}
     assert found.counts == {"repeated": 2, "contradicting": 3}
 
 
 def test_reasons_are_kept_and_part_of_what_the_file_says():
-    found = human_scores_of(
-        RATED,
-        records(
-            *(
-                score_of(rater="ann", reason=reason)
-                for reason in ("Well said.", " Good. ", "Yes.", "")
-            ),
-            score_of(rater="bob"),
-            *(score_of(rater="cho", score=score, reason="why") for score in ("1", "2")),
-        ),
-    )
+    reasons = ("Well said.", " Good. ", "Yes.", "")
+    repeated = [score_of(rater="ann", reason=reason) for reason in reasons]
+    contradicting = [score_of(rater="cho", score=score, reason="why") for score in ("1", "2")]
+    cells = [*repeated, score_of(rater="bob"), *contradicting]
+    found = human_scores_of(RATED, records(*cells))
     assert found.reasons == {overall(rater="ann"): "Good."}
     plain = human_scores_of(RATED, records(score_of(rater="ann"), score_of(rater="bob")))
     assert plain.scores == found.scores and plain.reasons == {}

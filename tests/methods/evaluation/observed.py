@@ -46,9 +46,8 @@ def scored(
 ) -> ScoredObservation:  # fmt: skip
     """One observation; without a value the model failed, unless the status says otherwise."""
     status = status or ("judged" if value is not None else "failed")
-    return ScoredObservation(
-        item, cluster or item, trial, turn, metric, value, status, refused, labels
-    )
+    where = (item, cluster or item, trial, turn)
+    return ScoredObservation(*where, metric, value, status, refused, labels)
 
 
 def values(metric: Metric, observed: Sequence[ScoredObservation], *, floor: bool = False) -> dict:

@@ -118,10 +118,8 @@ def test_a_question_or_an_image_that_is_too_long_alone_fails():
 
 def test_a_grid_that_is_too_long_fails_and_one_picture_makes_no_grid() -> None:
     asks = asked("tile", lambda ask: ask.turn == 3)
-    assert [(ask.turn, ask.in_a_grid, ask.can_be_shorter) for ask in asks][-2:] == [
-        (3, False, True),
-        (3, True, False),
-    ]
+    last_two = [(ask.turn, ask.in_a_grid, ask.can_be_shorter) for ask in asks[-2:]]
+    assert last_two == [(3, False, True), (3, True, False)]
     alone = Item("i", (Turn(1, "Q <ImageHere>", (1,)),), ("a",))
     (only,) = asked("tile", lambda ask: True, alone)
     assert only == AnswerRequest("plain", 1, (Message("user", (Text("Q "), Image("a"))),))
@@ -198,9 +196,7 @@ def test_images_are_replaced_where_they_stand() -> None:
 
 
 def instead_of_all(items: list[Item]) -> dict[str, dict[str, str]]:
-    return {
-        item.item_id: ablations.images_of_others(items, place) for place, item in enumerate(items)
-    }
+    return {item.item_id: ablations.images_of_others(items, n) for n, item in enumerate(items)}
 
 
 def test_the_next_item_with_an_image_at_the_position_lends_it() -> None:

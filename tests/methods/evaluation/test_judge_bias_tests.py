@@ -32,7 +32,7 @@ from methods.evaluation.judge_bias_tests import (
 )
 from methods.evaluation.judging import JudgmentKey
 from methods.words import is_chinese, n_words
-from tests.methods.evaluation.observed import ScoredObservation, frame
+from tests.methods.evaluation.observed import frame, scored
 
 pytestmark = pytest.mark.slow
 
@@ -181,26 +181,18 @@ def test_favour_is_what_is_beyond_the_strictness_on_the_same_cluster():
 
 
 def observed(*values, model="a"):
-    return {
-        model: [
-            ScoredObservation("i", "group", "plain", turn, "Overall", value)
-            for turn, value in enumerate(values, 1)
-        ]
-    }
+    return {model: [scored("i", v, turn=n, cluster="group") for n, v in enumerate(values, 1)]}
 
 
 def test_a_judge_beside_the_mean_of_the_others_on_what_they_judged_too():
     judges = {
-        "mine": {**observed(9, 8, 7, None), **observed(1, model="b")},
-        "one": observed(5, None, None, 3),
-        "two": {**observed(8, 6), **observed(1, model="b")},
+        "mine": frame({**observed(9, 8, 7, None), **observed(1, model="b")}),
+        "one": frame(observed(5, None, None, 3)),
+        "two": frame({**observed(8, 6), **observed(1, model="b")}),
     }
-    judges = {name: frame(observed) for name, observed in judges.items()}
-    assert scores_of_other_judges("mine", judges, "Overall", ["a"]) == [
-        BiasTestPair("group", 6.5, 9),
-        BiasTestPair("group", 6, 8),
-    ]
-    assert scores_of_other_judges("mine", judges, "Overall", ["b"]) == [BiasTestPair("group", 1, 1)]
-    assert scores_of_other_judges("mine", judges, "Overall", []) == []
-    assert scores_of_other_judges("mine", {"mine": judges["mine"]}, "Overall", ["a"]) == []
+    pairs = scores_of_other_judges("mine", judges, "m", ["a"])
+    assert pairs == [BiasTestPair("group", 6.5, 9), BiasTestPair("group", 6, 8)]
+    assert scores_of_other_judges("mine", judges, "m", ["b"]) == [BiasTestPair("group", 1, 1)]
+    assert scores_of_other_judges("mine", judges, "m", []) == []
+    assert scores_of_other_judges("mine", {"mine": judges["mine"]}, "m", ["a"]) == []
     assert scores_of_other_judges("mine", judges, "Richness", ["a"]) == []

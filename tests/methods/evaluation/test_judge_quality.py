@@ -29,9 +29,8 @@ KEY = ("other", "metric", "unit", "measure", "subject")
 def scored(turn, *replicates, metric="Overall", item="i", status="judged"):
     """One answer's replicates; their mean is its value."""
     value = sum(replicates) / len(replicates) if replicates else None
-    return ScoredObservation(
-        item, item, "plain", turn, metric, value, status, replicates=replicates or None
-    )
+    of = (item, item, "plain", turn, metric, value, status)
+    return ScoredObservation(*of, replicates=replicates or None)
 
 
 def answers(*scores, **names):
@@ -243,10 +242,7 @@ def test_two_judges_are_compared_on_what_both_judged():
 
 
 def test_parts_of_a_turn_are_answers_of_their_own():
-    both = [
-        ScoredObservation("i", "i", "plain", 1, "Overall", value, part=part)
-        for part, value in (("first", 0.0), ("second", 1.0))
-    ]
+    both = [replace(scored(1, float(n)), part=part) for n, part in enumerate(("first", "second"))]
     found = quality({"a": both}, lengths({"a": {1: 5}}))
     assert figure(found, "mean") == (2, 0.5, None)
     assert figure(found, "length_controlled_score", "a")[0] == 2

@@ -100,10 +100,8 @@ CIRCULAR = AllRight(name="circular", observation="right", trials="shift-", n_pas
 
 
 def passes(name: str, *passes: float | None, choices: int = 3) -> list:
-    return [
-        scored(name, value, trial=f"shift-{k}", metric="right", n_choices=str(choices))
-        for k, value in enumerate(passes)
-    ]
+    of = {"metric": "right", "n_choices": str(choices)}
+    return [scored(name, value, trial=f"shift-{k}", **of) for k, value in enumerate(passes)]
 
 
 def test_an_item_is_right_if_every_pass_is_and_never_with_a_lost_one():
@@ -234,10 +232,8 @@ def test_a_score_and_a_difference_of_a_composite_are_the_formula_over_those_of_i
     observed = frame(models)
     scores = score_rows(metrics, observed)
     values = {(row["model"], row["form"], row["metric"]): row["value"] for row in scores}
-    differences = {
-        ("", row["form"], row["metric"]): row["difference"]
-        for row in compare(metrics, observed, least_coverage=0)[0]
-    }
+    pairs, _ = compare(metrics, observed, least_coverage=0)
+    differences = {("", row["form"], row["metric"]): row["difference"] for row in pairs}
     for found, models in ((values, ("one", "two")), (differences, ("",))):
         for model in models:
             s1, s2, s3, so = (found[model, "floor", name] for name in ("S1", "S2", "S3", "SO"))

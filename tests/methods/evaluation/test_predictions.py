@@ -125,10 +125,8 @@ class ById:
 
 
 def rows(*of: tuple[str, str], column: str = "prediction") -> list[FileRow]:
-    return [
-        FileRow(f"record {number}", {"id": item_id, column: text})
-        for number, (item_id, text) in enumerate(of, start=1)
-    ]
+    cells = [{"id": item_id, column: text} for item_id, text in of]
+    return [FileRow(f"record {number}", each) for number, each in enumerate(cells, start=1)]
 
 
 def error(*of: tuple[str, str], column: str = "prediction") -> str:

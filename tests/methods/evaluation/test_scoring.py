@@ -19,7 +19,7 @@ from methods.evaluation.score_estimates import weighted_estimates
 from methods.evaluation.scoring import score_rows
 from methods.evaluation.statistics.bootstrap import cluster_totals
 from methods.evaluation.statistics.intervals import score_estimates
-from tests.methods.evaluation.observed import ScoredObservation, frame
+from tests.methods.evaluation.observed import ScoredObservation, frame, scored
 
 MEAN = Mean(name="m", lowest=10, highest=100, scale=10)
 
@@ -45,11 +45,8 @@ def rows(observed: dict, metrics=(MEAN,), with_lost: dict | None = None) -> dict
 
 def test_the_forms_of_a_score_and_every_turn_in_one_count() -> None:
     both = rows({"whole": WHOLE, "lossy": LOSSY})
-    shown = {
-        (form, model): (row["value"], row["n_units"])
-        for (form, label, _, model), row in both.items()
-        if not label
-    }
+    whole = {(form, model): row for (form, label, _, model), row in both.items() if not label}
+    shown = {key: (row["value"], row["n_units"]) for key, row in whole.items()}
     assert shown == {
         ("floor", "whole"): (10 * (8 + 6 + 4 + 1) / 4, 4),
         # What the judge failed is neither a zero nor a unit.
@@ -72,8 +69,8 @@ def test_the_forms_of_a_score_and_every_turn_in_one_count() -> None:
 @pytest.mark.parametrize("status", get_args(ObservationStatus)[1:])
 def test_each_kind_of_missing_answer_is_the_lowest_value_or_nobodys(status: str) -> None:
     # 8 and 6 judged, of 10 to 100; what the model failed is 10, what others failed is no unit.
-    scored = [turn("a", 1, 8), turn("a", 2, 6), turn("b", 1, None, status)]
-    row = rows({"model": scored})["floor", "", "", "model"]
+    observed = [turn("a", 1, 8), turn("a", 2, 6), turn("b", 1, None, status)]
+    row = rows({"model": observed})["floor", "", "", "model"]
     by_the_model = status not in ("not_judged", "no_reference", "no_picture")
     assert row["value"] == pytest.approx((80 + 60 + 10) / 3 if by_the_model else 70)
     assert row["n_units"] == 2 + by_the_model
@@ -120,10 +117,8 @@ def test_micro_means_are_split_by_labels_with_several_values() -> None:
 
 def test_an_inverse_statistic_turns_its_interval_round() -> None:
     spread = GroupSpread(name="s", observation="m", lowest=4.5)
-    observed = [
-        ScoredObservation(f"i{n}", "abc"[n // 2], "plain", 1, "m", value)
-        for n, value in enumerate((4, 6, 2, 8, 5, 6))
-    ]
+    grades = enumerate((4, 6, 2, 8, 5, 6))
+    observed = [scored(f"i{n}", value, cluster="abc"[n // 2]) for n, value in grades]
     row = rows({"m": observed}, (spread,))["judged", "", "", "m"]
     # Deviations 1, 3 and 0.5: 3 / 4.5.
     assert row["value"] == pytest.approx(3 / 4.5)
@@ -221,10 +216,8 @@ def common(metrics, before, after, items, **more) -> list[CommonScore]:
 
 
 def numbers(metrics: list[Metric], *of: object) -> list[tuple[float, ...]]:
-    return [
-        (each.before, each.after, each.difference, each.n_items, each.n_units)
-        for each in common(metrics, *of)
-    ]
+    names = ("before", "after", "difference", "n_items", "n_units")
+    return [tuple(getattr(each, name) for name in names) for each in common(metrics, *of)]
 
 
 def test_only_items_that_both_have_count_under_the_id_that_each_release_gives_them() -> None:

@@ -95,11 +95,8 @@ def test_no_answer_loses_at_the_floor_alone_and_a_lost_verdict_never():
     rows = [
         ArenaComparison("i", 1, "g", "x", "y", status, winner)
         for status, winner in [
-            ("judged", "model_b"),
-            ("not_judged", None),
-            ("no_answer_a", None),
-            ("no_answer_b", None),
-            ("no_answer", None),
+            *(("judged", "model_b"), ("not_judged", None)),
+            *(("no_answer_a", None), ("no_answer_b", None), ("no_answer", None)),
         ]
     ]
     assert [battle.outcome for battle in battles_in(rows, JUDGED)] == [0]

@@ -1,6 +1,7 @@
 """Ratings from battles: by hand, as public code has them, and at equal length and style."""
 
 import math
+from itertools import permutations
 
 import numpy as np
 import pytest
@@ -96,14 +97,9 @@ def rated(battles, models=()):
 
 def won(first, second, times, cluster="i", outcome=1.0):
     """Battles on items of their own, each in both orders."""
-    return [
-        battle
-        for number in range(times)
-        for battle in (
-            Battle(first, second, outcome, f"{cluster}{number}"),
-            Battle(second, first, 1 - outcome, f"{cluster}{number}"),
-        )
-    ]
+    items = [f"{cluster}{number}" for number in range(times)]
+    battles = [Battle(first, second, outcome, item) for item in items]
+    return battles + [Battle(second, first, 1 - outcome, item) for item in items]
 
 
 def test_ratings_shares_and_counts_by_hand():
@@ -158,13 +154,8 @@ def test_models_that_no_battles_connect_are_ranked_apart():
 
 
 def test_who_always_says_the_first_has_its_share_at_1_and_everyone_the_same_rating():
-    pairs = [("x", "y"), ("y", "z"), ("x", "z")]
-    battles = battles_of(
-        Battle(*order, 1.0, str(item))
-        for item in range(6)
-        for pair in pairs
-        for order in (pair, pair[::-1])
-    )
+    orders = [*permutations("xyz", 2)]
+    battles = battles_of(Battle(*order, 1.0, item) for item in "abcdef" for order in orders)
     found = first_place(battles)
     # Six clusters of six battles, and the two pseudo-clusters.
     assert (found.value, found.ci_high, found.n_clusters) == (1, 1, 6)

@@ -86,10 +86,8 @@ def test_a_text_that_was_cut_off_does_not(language: str, text: str) -> None:
     ],
 )
 def test_who_ends_no_answer_with_a_mark_has_not_stopped_in_the_middle(answers, cut) -> None:
-    pairs = [
-        QuestionAnswerPair("d", str(turn), turn, "How is the scene?", answer)
-        for turn, answer in enumerate(answers, 1)
-    ]
+    texts = [("How is the scene?", answer) for answer in answers]
+    pairs = [QuestionAnswerPair("d", str(n), n, *text) for n, text in enumerate(texts, 1)]
     evidence = by_rules([DialogueContent("d", pairs, [])], RuleLimits())
     assert [p.turn for p in pairs if evidence["d", p.question_id]["truncation"]] == cut
 

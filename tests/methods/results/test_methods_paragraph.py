@@ -216,10 +216,8 @@ def test_without_abilities_the_axes_are_the_metrics_on_the_scale_of_the_one_that
 
 
 def slices(label: str, *values: str) -> list[dict[str, Any]]:
-    return [
-        {**metric("Circular", "a", float(place)), "subset_label": label, "subset_value": value}
-        for place, value in enumerate(values)
-    ]
+    subsets = [{"subset_label": label, "subset_value": value} for value in values]
+    return [metric("Circular", "a", float(n), **subset) for n, subset in enumerate(subsets)]
 
 
 def test_each_level_of_ability_that_can_be_read_is_a_radar() -> None:

@@ -150,10 +150,8 @@ def test_two_who_disagree_have_decided_nothing():
         replace(decision(FIRST, "accept"), event_id=1),
         replace(decision(FIRST, "reject", "ben", reason="factual_error"), event_id=2),
     ]
-    results = [
-        flagged_items.decision_in_words(FIRST, of, False, rules)
-        for of in (said, [], said[:1], said[1:])
-    ]
+    parts = (said, [], said[:1], said[1:])
+    results = [flagged_items.decision_in_words(FIRST, of, False, rules) for of in parts]
     assert results[:2] == [None, None]
     words = [flagged_items.decision_of(FIRST, each) for each in results[1:]]
     assert words == ["pending", "keep", "reject"]

@@ -124,10 +124,8 @@ def test_expected_is_what_an_expert_made_of_what_was_queued():
     assert expected_of(one, state_after(one, rejected)) is None
     by_both = state_after(one, rejected, decided(one, "eve", "reject", 2))
     assert expected_of(one, by_both) == {"verdict": "reject", "content": None}
-    assert expected_of(one, state_after(one, accepted, decided(one, "eve", round=2))) == {
-        "verdict": "accept",
-        "content": one["content"],
-    }
+    by_both = state_after(one, accepted, decided(one, "eve", round=2))
+    assert expected_of(one, by_both) == {"verdict": "accept", "content": one["content"]}
     edited = decided(one, "eve", "edit", 2, edits=better)
     edit = {"verdict": "edit", "content": better}
     assert expected_of(one, state_after(one, accepted, edited)) == edit

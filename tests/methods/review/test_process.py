@@ -209,9 +209,8 @@ class TestPolicy:
         apart = [rejection, decision(1, "edit", edits=EDITED, by="bob", event_id=2)]
 
         assert resolve(item(), apart, NONE, TWO).status == "pending"
-        settled = resolve(
-            item(), [*apart, decision(2, "edit", edits=EDITED, event_id=3)], NONE, TWO
-        )
+        by_expert = decision(2, "edit", edits=EDITED, event_id=3)
+        settled = resolve(item(), [*apart, by_expert], NONE, TWO)
         assert (settled.content, settled.reason) == (EDITED, None)
         assert settled.reviewers == ("ann", "bob", "eve")
 

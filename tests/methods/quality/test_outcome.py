@@ -23,6 +23,7 @@ NONE = outcomes.QualityPolicy((), (), 6)
     ("row", "policy", "outcome"),
     [
         (CHECKED, POLICY, ("pass", ())),
+        ({"leak": "the name X"}, POLICY, ("review", ("leak",))),
         # What drops outweighs what is reviewed.
         ({"leak": "the name X", "refusal": "Sorry"}, POLICY, ("drop", ("refusal", "leak"))),
         # A check that could not be made never passes.
@@ -107,6 +108,7 @@ NO_GRADES = ["2 or 9", "3 + 4", "9→3", "8 (of 100)", "5%", "<3", "8,5", "8 9",
 @pytest.mark.parametrize(
     ("reply", "reason"),
     [
+        ("A1: good, A2: better", "not_json"),
         ('{"A1": 3}', "wrong_numbering"),
         ('{"A1": 3, "A2": 11}', "no_grade"),
         ('{"A1": 3, "A2": 3.5}', "no_grade"),

@@ -22,6 +22,7 @@ def test_a_text_of_twelve_words_needs_a_full_stop_and_a_question_of_four_its_mar
     assert truncation_in("Red and blue sails turn slowly on the old mill nearby") is None
     assert truncation_in("What is shown here", asks=True) is not None
     assert truncation_in("What is shown", asks=True) is None
+    assert truncation_in("¿Lo has visto tú ya", "es", asks=True) is not None
     assert truncation_in("In <image-1>, how many of the boats are", asks=True) is not None
 
 
@@ -111,7 +112,7 @@ def test_only_what_is_one_too_many_in_the_corpus_is_a_duplicate() -> None:
     assert told == [None, None, "one of 3 questions like that of turn 1 of a"]
 
 
-CLEAN = ("What stands in the field?", "A red mill with four white sails.")
+CLEAN = ("What stands there?", "A red mill with four white sails.")
 
 
 @pytest.mark.parametrize(
@@ -174,6 +175,7 @@ def test_texts_in_another_language_are_found_short_ones_too(language: str, text:
     ("text", "found"),
     [
         ("Mail to a.b@example.org now", "e-mail address: a.…rg"),
+        ("写信到 a.b＠example.org 即可", "e-mail address: a.…rg"),
         ("DE89 3704 0044 0532 0130 00", "IBAN: DE…00"),
         # One digit is another: the checksum is wrong.
         ("DE88 3704 0044 0532 0130 00", None),

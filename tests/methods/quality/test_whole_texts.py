@@ -15,7 +15,7 @@ WHOLE = [
     ("en", "Seen from above:\n- a mill\n- a field with a few rows of very small trees behind it"),
     ("en", "มีกังหันลมสีแดงอยู่กลางทุ่งหิมะ"),
     ("en", "Both are red (the left one is also large and has a door on its side, as one can see)"),
-    ("en", "Seen from the left, and read from top to bottom, the number on the board is 16"),
+    ("en", "Seen from the left, and read from top to bottom, the number on the board is 16b"),
     ("en", "It fades into the mist…"),
     # A word that may end a sentence.
     ("en", "The lamp in <image-1> is switched on"),

@@ -49,6 +49,8 @@ def test_of_right_and_wrong_answers_it_is_the_interval_of_clopper_and_pearson(n_
     exact = stats.binomtest(n_high, n).proportion_ci(method="exact")
     assert (found.ci_low, found.ci_high) == pytest.approx((HIGH * exact.low, HIGH * exact.high))
     assert (found.n_clusters, found.method) == (n, BINOMIAL)
+    (rated,) = scored(totals([10.0] * n_high + [1.0] * (n - n_high)), 1.0, 10.0)
+    assert (rated.ci_low, rated.ci_high) == pytest.approx((1 + 9 * exact.low, 1 + 9 * exact.high))
 
 
 def test_of_other_scores_it_is_students_with_a_pseudo_cluster_at_each_end():

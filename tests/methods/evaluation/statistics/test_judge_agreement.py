@@ -7,6 +7,7 @@ import pytest
 
 from methods.agreement.rating_matrix import NOBODY_TWICE
 from methods.agreement.scores import pearson
+from methods.evaluation.statistics.estimates import PERCENTILES
 from methods.evaluation.statistics.judge_agreement import judge_agreement
 from methods.evaluation.statistics.score_distribution import ScoreDistribution, score_distribution
 from methods.evaluation.statistics.variance_components import (
@@ -62,6 +63,7 @@ def test_the_interval_of_means_is_over_the_dialogues_drawn(level):
     assert found.value == pytest.approx(by_dialogue[1])
     assert found.ci_low == pytest.approx(min(by_dialogue))
     assert found.ci_high == pytest.approx(max(by_dialogue))
+    assert found.method == PERCENTILES
 
 
 def test_raters_are_compared_on_the_answers_that_both_have_scored():
@@ -96,8 +98,9 @@ def test_two_items_two_judges_two_replicates_as_worked_by_hand():
     found = variance_components(SCORES)
     components = (found.item, found.interaction, found.replicate)
     assert components == ((18 - 8) / (2 * 2), (8 - 1) / 2, 1)
-    # (0 - 8) / 4 is below 0.
+    # (0 - 8) / 4 is below 0. With 3 more of one judge MS_j = 4 (1.5^2 + 1.5^2) = 18.
     assert found.judge == 0
+    assert variance_components(SCORES + [[0], [3]]).judge == pytest.approx((18 - 8) / 4)
     # 2.5 + 0 + 3.5 + 1 = 7.
     assert found.shares == pytest.approx(
         {"item": 2.5 / 7, "judge": 0, "interaction": 3.5 / 7, "replicate": 1 / 7}

@@ -200,14 +200,14 @@ def instead_of_all(items: list[Item]) -> dict[str, dict[str, str]]:
 
 
 def test_the_next_item_with_an_image_at_the_position_lends_it() -> None:
-    items = [item_with("1", "a", "b"), item_with("2", "c"), item_with("3", "d", "e")]
+    items = [item_with("1", "a", "b"), item_with("2", "c"), item_with("3", "d", "e", "f")]
     items.append(item_with("4"))
     assert instead_of_all(items) == {
         # The second image of item 1 is that of item 3, since item 2 has one only.
         "1": {"a": "c", "b": "e"},
         "2": {"c": "d"},
-        # The items after the last one are the first ones.
-        "3": {"d": "a", "e": "b"},
+        # The items after the last one are the first ones, and no other item has a third image.
+        "3": {"d": "a", "e": "b", "f": "a"},
         "4": {},
     }
 

@@ -24,11 +24,12 @@ def analyses(results: JudgeResults, suffix: str = "") -> Iterator[ResultTable]:
     groups = [row for row in results.groups if row not in clusters]
     labels = list(dict.fromkeys(row["subset_label"] for row in groups))
     fields = dict.fromkeys(_field(row) for row in groups if row["subject"])
+    labels_of_fields = {(_field(row), row["subset_label"]) for row in groups if row["subject"]}
     for field in fields:
         for label in labels:
-            yield _groups(
-                results, field, label, f"groups-{in_name(field)}{suffix}-{in_name(label)}"
-            )
+            if (field, label) in labels_of_fields:
+                name = f"groups-{in_name(field)}{suffix}-{in_name(label)}"
+                yield _groups(results, field, label, name)
     for label in filter(None, labels):
         yield _hardest(results, label, f"hardest{suffix}-{in_name(label)}")
     if clusters:

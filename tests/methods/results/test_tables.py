@@ -216,8 +216,9 @@ def test_groups_stand_against_each_other_and_the_hardest_ability_comes_first() -
 
 def test_the_caption_of_groups_names_their_members() -> None:
     scores = [{**row, "access": "open"} for row in BOARD.models]
-    groups = [finding("mean", "access: open", "", "", 40.0)]
-    (table,) = analyses(replace(BOARD, scores=scores, groups=groups))
+    # No group has a mean by ability.
+    groups = [finding("mean", "access: open", "", "", 40.0), best("good", "seeing", 80.0)]
+    table, _hardest = analyses(replace(BOARD, scores=scores, groups=groups))
     assert "by access: open: good, fair, none." in table.caption
 
 

@@ -15,6 +15,7 @@ import duckdb
 
 from assets.common.tables import rows_to_arrow
 from resources.warehouse import declared_columns, sql_text
+from resources.warehouse.declarations import declared_tables, views_ddl
 from tests.assets.filled import filled
 
 Row = dict[str, Any]
@@ -37,6 +38,7 @@ QUEUED = """{"question": "question", "answer": "answer", "reference": "reference
 
 SPECIAL: dict[str, list[Row]] = {
     "ingest.images": [{"md5": "m" * 32, "phash": "p" * 16}],
+    "ingest.left_out": [{"step": "pages", "reason": "language"}],
     "cluster.clusters": [
         {"group_how": "seed", "cluster_how": "seed", "group_centre": "entry_id"}
         | {"cluster_centre": "entry_id", "nearest_group_id": None, "nearest_cluster_id": None}
@@ -67,7 +69,7 @@ SPECIAL: dict[str, list[Row]] = {
         {"answer": "A", "choices": ["a", "b"], "form": "text", "strategy": "shuffle all images"}
     ],
     "choice.mmiu_images": [{"source": None}],
-    "quality.checks": [{"outcome": "review"}],
+    "quality.checks": [{"outcome": "review", "not_checked": None}],
     "review.queue": [{"kind": "dialogue", "content": '"made"'}],
     "review.approved": [{"kind": "dialogue", "status": "approved", "policy": "none"}],
     "review.agreement": [
@@ -119,6 +121,7 @@ SPECIAL: dict[str, list[Row]] = {
     "evaluate.item_statistics": [{"flags": ["flag"], "n_models": 2, "why": None}],
     "evaluate.flagged_items": [{"filter": "wrong_item", "answers": "[]"}],
     "evaluate.smallest_subsets": [{"n_items": 30, "why": None}],
+    "evaluate.archive": [{"model": "", "judge": "", "release_id": "", "state": "archived"}],
     "evaluate.score_queue": [{"item_id": "queue_id", "kind": "pair", "content": QUEUED}],
     "ledger.calls": [{"status": "answered", "via": "live"}],
 }
@@ -174,6 +177,23 @@ def text_of_query(name: str) -> str:
     return sql_text(name) if "/" in name else f"FROM {name}"
 
 
+FROM = re.compile(r"(?:FROM|JOIN) (\w+\.\w+)")
+
+
+@cache
+def views() -> dict[str, str]:
+    """The text of each view."""
+    made = re.findall(r"VIEW (\w+\.\w+) AS(.*?);\n", re.sub("--.*", "", views_ddl()), re.DOTALL)
+    return dict(made)
+
+
+def reads(name: str) -> set[str]:
+    """The tables and views that a query or a view reads, with those that its views read."""
+    text = views().get(name) or re.sub("--.*", "", text_of_query(name))
+    named = {*FROM.findall(text)} - {name}
+    return named.union(*(reads(each) for each in named & views().keys()))
+
+
 def write(tables: duckdb.DuckDBPyConnection, rows: Rows) -> None:
     """Replace the rows of some tables."""
     for table, of in rows.items():
@@ -191,8 +211,20 @@ def results(tables: duckdb.DuckDBPyConnection, name: str, rows: Rows, **params: 
     return tables.sql(text, params=values).to_arrow_table().to_pylist()
 
 
+def full(rows: Rows) -> Rows:
+    """Rows that have what `rows` says and are else those of every table."""
+    return {
+        table: [{**rows_of(table)[0], **row} for row in of_table]
+        for table, of_table in rows.items()
+    }
+
+
 def asked(tables: duckdb.DuckDBPyConnection, name: str, rows: Rows, **params: Any) -> list[Row]:
-    """The result of a query for rows that have what `rows` says and are else those of every table."""
-    base = {table: rows_of(table)[0] for table in rows}
-    full = {table: [{**base[table], **row} for row in of] for table, of in rows.items()}
-    return results(tables, name, full, **params)
+    """The result of a query for such rows. All other tables that it reads are empty."""
+    empty: Rows = {table: [] for table in reads(name) & declared_tables().keys()}
+    return results(tables, name, empty | full(rows), **params)
+
+
+def picked(rows: list[Row], columns: str) -> list[tuple[Any, ...]]:
+    """The values of these columns, which are named in one text."""
+    return [tuple(row[column] for column in columns.split()) for row in rows]

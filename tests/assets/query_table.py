@@ -1,12 +1,10 @@
 """The queries and views that the laws are put to, and what each of them does with rows."""
 
 import re
-from functools import cache
 from typing import NamedTuple
 
 from resources.warehouse import declared_columns
-from resources.warehouse.declarations import views_ddl
-from tests.assets.query_rows import Row, Rows, rows_of, text_of_query
+from tests.assets.query_rows import Row, Rows, reads, rows_of, views
 
 
 class Query(NamedTuple):
@@ -276,22 +274,6 @@ CHANGES: dict[str, dict[str, list[Row]]] = {
 N_ROWS = dict.fromkeys(("cluster/communities", "cluster/largest_communities"), 2)
 N_ROWS |= {"cluster/vectors": 2, "cluster/first_embeddings": 2, "dialogue/turn_tasks": 3}
 """How many rows a query gives of them, where it is not one."""
-
-FROM = re.compile(r"(?:FROM|JOIN) (\w+\.\w+)")
-
-
-@cache
-def views() -> dict[str, str]:
-    """The text of each view."""
-    made = re.findall(r"VIEW (\w+\.\w+) AS(.*?);\n", re.sub("--.*", "", views_ddl()), re.DOTALL)
-    return dict(made)
-
-
-def reads(name: str) -> set[str]:
-    """The tables and views that a query or a view reads, with those that its views read."""
-    text = views().get(name) or re.sub("--.*", "", text_of_query(name))
-    named = {*FROM.findall(text)} - {name}
-    return named.union(*(reads(each) for each in named & views().keys()))
 
 
 def world_of(query: Query) -> Rows:

@@ -28,8 +28,17 @@ from tests.assets.query_copies import (
     numbered,
     one_of_each_key,
 )
-from tests.assets.query_rows import IMAGE, Row, Rows, results, text_of_query, write
-from tests.assets.query_table import N_ROWS, QUERIES, Query, reads, world_of
+from tests.assets.query_rows import (
+    IMAGE,
+    Row,
+    Rows,
+    reads,
+    results,
+    rows_of,
+    text_of_query,
+    write,
+)
+from tests.assets.query_table import N_ROWS, QUERIES, Query, world_of
 
 
 def of_queries(queries: list[Query]) -> pytest.MarkDecorator:
@@ -245,7 +254,6 @@ def test_many_rows_are_sorted(query: Query, tables: duckdb.DuckDBPyConnection) -
 
 
 SHOWN = [query for query in QUERIES if ".shown_" in text_of_query(query.name)]
-EVERYWHERE = {"model": "", "judge": "", "release_id": "", "state": "archived"}
 
 
 @of_queries(SHOWN)
@@ -263,7 +271,7 @@ def test_an_archived_model_or_judge_is_not_shown(
         ("model", ["model", "model_a"], []),
         ("judge", ["judge", "asked"], without_judges),
     ):
-        archive = [{**EVERYWHERE, column: name} for name in names]
+        archive = [{**rows_of("evaluate.archive")[0], column: name} for name in names]
         found = results_of(tables, query, {"evaluate.archive": archive})
         write(tables, {"evaluate.archive": []})
         assert found == expected, names

@@ -7,11 +7,15 @@ import duckdb
 import pyarrow.parquet as pq
 
 from assets.common.tables import rows_to_arrow
+from methods.ingest.wit import SEEN
 from tests.assets.filled import filled
-from tests.assets.query_rows import SHA, TURNS, Rows, asked, rows_of
+from tests.assets.query_rows import TURNS, Rows, asked, picked, rows_of
+
+Tables = duckdb.DuckDBPyConnection
+VECTORS = rows_of("cluster.embeddings")
 
 
-def test_the_largest_come_first(tables: duckdb.DuckDBPyConnection) -> None:
+def test_the_largest_come_first(tables: Tables) -> None:
     """Of three groups `b` and `c` have two entries each."""
     grouped = {"1": "a", "2": "c", "3": "c", "4": "b", "5": "b"}
     entries = [{"entry_id": each, "categories": [group]} for each, group in grouped.items()]
@@ -20,21 +24,19 @@ def test_the_largest_come_first(tables: duckdb.DuckDBPyConnection) -> None:
         for each, group in grouped.items()
     ]
     found = asked(tables, "cluster/categories", {"ingest.entries": entries})
-    assert [(row["category"], row["n_entries"]) for row in found] == [("b", 2), ("c", 2), ("a", 1)]
+    assert picked(found, "category n_entries") == [("b", 2), ("c", 2), ("a", 1)]
     rows = {"cluster.clusters": clusters, "ingest.entries": entries}
     found = asked(tables, "cluster/largest_groups", rows, n_rows=2)
-    assert [(row["group_id"], row["size"], row["share"]) for row in found] == [
-        *(("b", 2, 0.4), ("c", 2, 0.4))
-    ]
+    assert picked(found, "group_id size share") == [*(("b", 2, 0.4), ("c", 2, 0.4))]
     spoken = {"a": ["x", "y"], "b": ["z"], "c": ["w"]}
     entries = [{"entry_id": each, "language": of} for of, ids in spoken.items() for each in ids]
     read = [{"language": language, "is_read": False} for language in "cba"]
     rows = {"cluster.languages": read, "ingest.entries": entries}
     found = asked(tables, "cluster/unreadable_languages", rows, model="model")
-    assert [(row["language"], row["n"]) for row in found] == [("a", 2), ("b", 1), ("c", 1)]
+    assert picked(found, "language n") == [("a", 2), ("b", 1), ("c", 1)]
 
 
-def test_the_largest_communities_are_some_of_each_kind(tables: duckdb.DuckDBPyConnection) -> None:
+def test_the_largest_communities_are_some_of_each_kind(tables: Tables) -> None:
     sizes = {"a": 1, "e": 2, "c": 2, "b": 2, "d": 3}
     communities = [
         {"community_id": f"{kind} {name}", "kind": kind, "n_members": size, "place": place}
@@ -42,19 +44,16 @@ def test_the_largest_communities_are_some_of_each_kind(tables: duckdb.DuckDBPyCo
         for kind in ("cluster", "group")
         for place, (name, size) in enumerate(sizes.items(), 1)
     ]
-    vectors = [{"text": text, "text_id": text_id} for text, text_id in SHA.items()]
-    rows = {"cluster.communities": communities, "cluster.embeddings": vectors}
+    rows = {"cluster.communities": communities, "cluster.embeddings": VECTORS}
     found = asked(tables, "cluster/largest_communities", rows, n_each=3)
-    assert [(row["community_id"], row["centre"]) for row in found] == [
+    assert picked(found, "community_id centre") == [
         (f"{kind} {name}", centre)
         for kind, centre in (("group", "categories"), ("cluster", "caption"))
         for name in "dbc"
     ]
 
 
-def test_the_queue_begins_with_what_the_checks_want_looked_at(
-    tables: duckdb.DuckDBPyConnection,
-) -> None:
+def test_the_queue_begins_with_what_the_checks_want_looked_at(tables: Tables) -> None:
     """A pair that a check drops from an instruction set needs nobody."""
     checks = {
         "passed": ("pass", "benchmark"),
@@ -76,9 +75,7 @@ def test_the_queue_begins_with_what_the_checks_want_looked_at(
     assert [row["item_id"] for row in found] == ["dropped", "unclear", "left", "passed", "aaa"]
 
 
-def test_pictures_of_seeds_dialogues_and_conversations_have_a_source(
-    tables: duckdb.DuckDBPyConnection,
-) -> None:
+def test_pictures_of_seeds_dialogues_and_conversations_have_a_source(tables: Tables) -> None:
     """Of entries with one picture that of the first shard, and there the first one."""
     images = {letter: letter * 64 for letter in "abcd"}
     entries = [{"entry_id": letter, "image_id": images[letter]} for letter in "dcba"]
@@ -98,7 +95,7 @@ def test_pictures_of_seeds_dialogues_and_conversations_have_a_source(
     assert found[0]["title"] == "first"
 
 
-def test_the_images_of_a_set_are_in_their_order(tables: duckdb.DuckDBPyConnection) -> None:
+def test_the_images_of_a_set_are_in_their_order(tables: Tables) -> None:
     entries = {3: "a", 1: "b", 2: "c"}
     sets = [
         {"position": position, "entry_id": entry_id, "image_id": f"of {entry_id}"}
@@ -112,7 +109,7 @@ def test_the_images_of_a_set_are_in_their_order(tables: duckdb.DuckDBPyConnectio
     assert [row["entry_id"] for row in found] == ["b", "c", "a"]
 
 
-def test_tasks_are_listed_by_turn_and_name(tables: duckdb.DuckDBPyConnection) -> None:
+def test_tasks_are_listed_by_turn_and_name(tables: Tables) -> None:
     turns = {name: [{"question": "question", "task": name}] * 3 for name in "cab"}
     ids = ("item_id", "instruction_id", "dialogue_id")
     rows = [{**dict.fromkeys(ids, name), "turns": turns[name]} for name in turns]
@@ -122,9 +119,7 @@ def test_tasks_are_listed_by_turn_and_name(tables: duckdb.DuckDBPyConnection) ->
     ]
 
 
-def test_a_stack_has_the_sources_of_pictures_of_several_sets(
-    tables: duckdb.DuckDBPyConnection,
-) -> None:
+def test_a_stack_has_the_sources_of_pictures_of_several_sets(tables: Tables) -> None:
     """A dialogue of set `s` goes on with a question on the picture of set `t`."""
     sets = {"s": "a", "t": "b"}
     rows: Rows = {
@@ -147,9 +142,7 @@ def test_a_stack_has_the_sources_of_pictures_of_several_sets(
     ]
 
 
-def test_captions_of_a_language_are_those_with_the_smallest_ids(
-    tables: duckdb.DuckDBPyConnection,
-) -> None:
+def test_captions_of_a_language_are_those_with_the_smallest_ids(tables: Tables) -> None:
     """The id of `b` is smaller, and two entries have it as their caption."""
     captions = {"1": "a", "2": "b", "3": "b"}
     rows = {"ingest.entries": [{"entry_id": n, "caption": text} for n, text in captions.items()]}
@@ -158,18 +151,14 @@ def test_captions_of_a_language_are_those_with_the_smallest_ids(
     assert of[9] == [{"language": "language", "texts": ["b", "a"]}]
 
 
-def test_a_release_is_current_if_its_name_says_so(tables: duckdb.DuckDBPyConnection) -> None:
+def test_a_release_is_current_if_its_name_says_so(tables: Tables) -> None:
     releases = [{"name": "n", "release_id": each} for each in "cab"]
     rows = {"release.releases": releases, "release.current": [{"name": "n", "release_id": "b"}]}
     found = asked(tables, "release/all", rows)
-    assert [(row["release_id"], row["is_current"]) for row in found] == [
-        *(("a", False), ("b", True), ("c", False))
-    ]
+    assert picked(found, "release_id is_current") == [*(("a", False), ("b", True), ("c", False))]
 
 
-def test_items_are_counted_by_the_licences_of_their_pictures(
-    tables: duckdb.DuckDBPyConnection,
-) -> None:
+def test_items_are_counted_by_the_licences_of_their_pictures(tables: Tables) -> None:
     """One has no picture, and one has a picture of no licence."""
     licences = {"a": ["x", "y"], "b": ["y", "x"], "c": [None], "d": []}
     images = [
@@ -180,12 +169,10 @@ def test_items_are_counted_by_the_licences_of_their_pictures(
     items = [{"item_id": item, "ordinal": n} for n, item in enumerate(licences, 1)]
     rows = {"release.images": images, "release.items": items}
     found = asked(tables, "release/export_licences", rows)
-    assert [(row["licences"], row["n_items"]) for row in found] == [
-        *(([], 1), ([""], 1), (["x", "y"], 2))
-    ]
+    assert picked(found, "licences n_items") == [*(([], 1), ([""], 1), (["x", "y"], 2))]
 
 
-def test_only_built_items_are_counted_if_there_are_any(tables: duckdb.DuckDBPyConnection) -> None:
+def test_only_built_items_are_counted_if_there_are_any(tables: Tables) -> None:
     origins = {"a": ("imported", "benchmark"), "b": ("built", "instruction")}
     releases = [
         {"release_id": each, "name": each, "origin": origin, "kind": kind}
@@ -198,15 +185,12 @@ def test_only_built_items_are_counted_if_there_are_any(tables: duckdb.DuckDBPyCo
     for release in releases:
         release["origin"] = "imported"
     found = asked(tables, "release/items_by_kind", rows)
-    assert [(row["kind"], row["n"]) for row in found] == [("benchmark", 2), ("instruction", 2)]
+    assert picked(found, "kind n") == [("benchmark", 2), ("instruction", 2)]
 
 
-def test_a_community_whose_centre_is_gone_has_its_text_as_title(
-    tables: duckdb.DuckDBPyConnection,
-) -> None:
-    vectors = [{"text": text, "text_id": text_id} for text, text_id in SHA.items()]
+def test_a_community_whose_centre_is_gone_has_its_text_as_title(tables: Tables) -> None:
     communities = [{**row, "centre_entry_id": "gone"} for row in rows_of("cluster.communities")]
-    rows: Rows = {"cluster.embeddings": vectors, "cluster.communities": communities}
+    rows: Rows = {"cluster.embeddings": VECTORS, "cluster.communities": communities}
     rows["ingest.entries"] = rows["cluster.map"] = [{}]
     rows["cluster.clusters"] = [{"cluster_centre": "another"}]
     rows["cluster.cohesion"] = []
@@ -219,16 +203,14 @@ def test_a_community_whose_centre_is_gone_has_its_text_as_title(
     assert asked(tables, "cluster/map_points", rows)[0]["group_title"] == "title"
 
 
-def test_clusters_and_entries_on_the_map_are_in_their_order(
-    tables: duckdb.DuckDBPyConnection,
-) -> None:
+def test_clusters_and_entries_on_the_map_are_in_their_order(tables: Tables) -> None:
     names = [*"dbaec"]
     rows: Rows = {
         "cluster.communities": [
             {"community_id": name, "kind": "cluster", "group_id": "group_id", "place": place}
             for place, name in enumerate(names, 1)
         ],
-        "cluster.embeddings": [{"text": text, "text_id": text_id} for text, text_id in SHA.items()],
+        "cluster.embeddings": VECTORS,
         "cluster.clusters": [{"entry_id": name} for name in names],
         "cluster.cohesion": [],
         "cluster.map": [{"entry_id": name, "place": ord(name)} for name in names],
@@ -240,9 +222,7 @@ def test_clusters_and_entries_on_the_map_are_in_their_order(
     assert [row["title"] for row in found] == sorted(names)
 
 
-def test_the_loosest_clusters_come_first_and_are_below_the_limit(
-    tables: duckdb.DuckDBPyConnection,
-) -> None:
+def test_the_loosest_clusters_come_first_and_are_below_the_limit(tables: Tables) -> None:
     means = {"at the limit": 0.5, "b": 0.25, "a": 0.25, "tight": 0.75}
     rows = {
         "cluster.cohesion": [
@@ -257,7 +237,7 @@ def test_the_loosest_clusters_come_first_and_are_below_the_limit(
 
 
 def test_an_image_of_a_page_has_the_clusters_of_its_entries_and_its_near_duplicates(
-    tables: duckdb.DuckDBPyConnection,
+    tables: Tables,
 ) -> None:
     """The page `other` has the same image, and no versions. A group of equal URLs does not count."""
     grouped = {"2": "b", "1": "a", "3": None}
@@ -273,8 +253,8 @@ def test_an_image_of_a_page_has_the_clusters_of_its_entries_and_its_near_duplica
         "ingest.pages": [{}, {"page_id": "third"}, {"wit_shard": "another", "page_id": "other"}],
     }
     found = asked(tables, "cluster/page_images", rows)
-    columns = ("page_id", "clusters", "versions", "duplicate_group")
-    assert [tuple(row[name] for name in columns) for row in found] == [
+    columns = "page_id clusters versions duplicate_group"
+    assert picked(found, columns) == [
         ("other", [], [], None),
         ("page_id", ["a", "b"], ["version_ids"], None),
     ]
@@ -284,7 +264,7 @@ def test_an_image_of_a_page_has_the_clusters_of_its_entries_and_its_near_duplica
 
 
 def test_a_changed_entry_has_the_group_of_its_former_version_with_most_of_its_texts(
-    tables: duckdb.DuckDBPyConnection,
+    tables: Tables,
 ) -> None:
     """`own` is as it was clustered; the entries of the other rows are gone."""
     new = {
@@ -313,8 +293,8 @@ def test_a_changed_entry_has_the_group_of_its_former_version_with_most_of_its_te
     rows["cluster.clusters"].append(alone)
     rows["ingest.entries"].append({"entry_id": "alone"})
     found = asked(tables, "cluster/prior_memberships", rows, model="model")
-    columns = ("entry_id", "group_id", "known", "category_changed", "caption_changed")
-    assert [tuple(row[name] for name in columns) for row in found] == [
+    columns = "entry_id group_id known category_changed caption_changed"
+    assert picked(found, columns) == [
         ("alone", None, True, False, False),
         ("later", "own", False, False, False),
         ("new", "near", False, True, False),
@@ -322,9 +302,7 @@ def test_a_changed_entry_has_the_group_of_its_former_version_with_most_of_its_te
     ]
 
 
-def test_entries_without_a_split_are_in_no_benchmark_and_a_text_counts_once(
-    tables: duckdb.DuckDBPyConnection,
-) -> None:
+def test_entries_without_a_split_are_in_no_benchmark_and_a_text_counts_once(tables: Tables) -> None:
     reasons = {"a": ("benchmark", "sampled"), "b": ("instruction", "sampled")}
     reasons |= {"c": (None, "bridges_splits"), "d": (None, "bridges_splits")}
     rows: Rows = {
@@ -335,17 +313,14 @@ def test_entries_without_a_split_are_in_no_benchmark_and_a_text_counts_once(
         ],
     }
     found = asked(tables, "cluster/left_out_of_benchmarks", rows)
-    assert [(row["reason"], row["n"]) for row in found] == [
-        *(("bridges_splits", 2), ("in the instruction split", 1))
-    ]
-    vectors = [{"text": text, "text_id": text_id} for text, text_id in SHA.items()]
-    rows["cluster.embeddings"] = vectors
+    assert picked(found, "reason n") == [*(("bridges_splits", 2), ("in the instruction split", 1))]
+    rows["cluster.embeddings"] = VECTORS
     assert asked(tables, "cluster/known_texts", rows, model="model") == [{"n": 2}]
-    rows["cluster.embeddings"] = vectors[:1]
+    rows["cluster.embeddings"] = VECTORS[:1]
     assert asked(tables, "cluster/known_texts", rows, model="model") == [{"n": 1}]
 
 
-def test_a_page_has_the_longest_text_that_is_seen(tables: duckdb.DuckDBPyConnection) -> None:
+def test_a_page_has_the_longest_text_that_is_seen(tables: Tables) -> None:
     """Its longest texts have no character that is seen."""
     texts = [(None, " " * 9), (" " * 9, "section"), ("page", None), ("whole page", "a section")]
     rows = [
@@ -359,9 +334,7 @@ def test_a_page_has_the_longest_text_that_is_seen(tables: duckdb.DuckDBPyConnect
         assert (page["page_text"], page["n_rows"]) == (text, n_rows)
 
 
-def test_sources_are_in_the_order_of_lines_and_images_in_that_of_their_urls(
-    tables: duckdb.DuckDBPyConnection,
-) -> None:
+def test_sources_are_in_the_order_of_lines_and_images_in_that_of_their_urls(tables: Tables) -> None:
     """The last line has the first image."""
     lines = [
         {"line_number": 8 - number, "page_id": f"page {number}", "page_url": f"page {number}"}
@@ -378,7 +351,7 @@ def test_sources_are_in_the_order_of_lines_and_images_in_that_of_their_urls(
 
 
 def test_a_page_has_changed_if_its_text_in_the_same_shard_was_another(
-    tables: duckdb.DuckDBPyConnection, tmp_path: Path
+    tables: Tables, tmp_path: Path
 ) -> None:
     """`same` has the text that `edited` had in another shard, and `new` was in that one alone."""
     before = {("same", "wit_shard"): "a", ("same", "t"): "b", ("edited", "wit_shard"): "a"}
@@ -397,13 +370,11 @@ def test_a_page_has_changed_if_its_text_in_the_same_shard_was_another(
     ]
     of = {"path": path, "run_id": "run", "shards": ["wit_shard", "t"]}
     found = asked(tables, "ingest/staging/changed_pages", {"ingest.pages": pages}, **of)
-    assert [(row["page_id"], row["text_before"], row["text_after"]) for row in found] == [
-        ("edited", "a", "b")
-    ]
+    assert picked(found, "page_id text_before text_after") == [("edited", "a", "b")]
 
 
 def test_an_entry_takes_the_place_of_one_with_the_same_texts_in_its_language_alone(
-    tables: duckdb.DuckDBPyConnection,
+    tables: Tables,
 ) -> None:
     """`old` is in a group, and the others have its texts. Another model does not read English."""
     languages = {"old": "en", "same": "en", "german": "de"}
@@ -427,9 +398,7 @@ def test_an_entry_takes_the_place_of_one_with_the_same_texts_in_its_language_alo
     }
 
 
-def test_a_seed_and_its_rewrites_have_the_task_that_people_approved(
-    tables: duckdb.DuckDBPyConnection,
-) -> None:
+def test_a_seed_and_its_rewrites_have_the_task_that_people_approved(tables: Tables) -> None:
     """People changed the task of `seed` and rejected a rewrite of it; that of `other` awaits them."""
     decided = {
         "other": ("approved", ["ann"], "reference"),
@@ -455,8 +424,8 @@ def test_a_seed_and_its_rewrites_have_the_task_that_people_approved(
     rows = {"review.approved": items, "rewrite.seeds": seeds, "rewrite.seed_rewrites": rewrites}
     queue = [{"item_id": item["item_id"], "kind": item["kind"]} for item in items]
     found = asked(tables, "release/reviewed_seeds", {**rows, "review.queue": queue})
-    columns = ("item_id", "task", "status", "reviewers")
-    assert [tuple(row[name] for name in columns) for row in found] == [
+    columns = "item_id task status reviewers"
+    assert picked(found, columns) == [
         ("other", "Counting", "pending", ["ann"]),
         ("seed", "Meme", "approved", ["ann", "bob"]),
         ("first", "Meme", "approved", ["cat", "bob", "ann"]),
@@ -464,16 +433,75 @@ def test_a_seed_and_its_rewrites_have_the_task_that_people_approved(
     ]
 
 
-def test_a_picture_of_two_shards_has_the_licence_that_is_known(
-    tables: duckdb.DuckDBPyConnection,
-) -> None:
-    licences = {"a": None, "b": "CC0-1.0"}
+def test_a_page_that_two_shards_have_is_one_source(tables: Tables) -> None:
+    """Two sets have entries of the same pictures. One has a dialogue with them in the other order."""
+    languages = {"e": "de", "f": "en", "g": "fr", "h": "nl"}
+    orders = [("s", "12"), ("s", "21"), ("t", "12")]
     rows: Rows = {
         "ingest.entries": [
-            {"wit_shard": shard, "licence": licence} for shard, licence in licences.items()
+            {"wit_shard": shard, "entry_id": entry_id, "title": entry_id, "language": language}
+            for shard in ("one", "two")
+            for entry_id, language in languages.items()
         ],
-        "choice.mmiu_items": [{}],
-        "choice.mmiu_images": [],
+        "cluster.image_sets": [
+            {"set_id": set_id, "position": n, "entry_id": entry_id, "image_id": f"{n}"}
+            for set_id, of_set in {"s": "ef", "t": "gh"}.items()
+            for n, entry_id in enumerate(of_set, 1)
+        ],
+        "dialogue.dialogues": [
+            {"dialogue_id": f"{set_id} {order}", "set_id": set_id, "image_ids": [*order]}
+            for set_id, order in orders
+        ],
     }
-    (found,) = asked(tables, "release/mmiu_sources", rows)
-    assert found["licence"] == "CC0-1.0"
+    found = asked(tables, "quality/dialogues", rows)
+    assert [
+        (row["language"], "".join(source["title"] for source in row["sources"])) for row in found
+    ] == [("de", "ef"), ("en", "fe"), ("fr", "gh")]
+
+
+def test_a_page_that_one_of_two_shards_leaves_out_counts_in_the_other_alone(tables: Tables) -> None:
+    """By its first row the page is German in one shard and English in the other."""
+    languages = {"one": ("de", "en"), "two": ("en", "de")}
+    lines = [
+        {"wit_shard": shard, "line_number": number, "language": language}
+        for shard, of_rows in languages.items()
+        for number, language in enumerate(of_rows, 1)
+    ]
+    rows: Rows = {"ingest.wit_rows": lines, "ingest.pages": [{"wit_shard": "two"}]}
+    for name, columns, expected in (
+        ("pages", "wit_shard n_rows", ("two", 2)),
+        ("other_languages", "wit_shard n_rows", ("one", 2)),
+        ("image_urls", "wit_shard", ("two",)),
+    ):
+        of = {"shards": [*languages], "languages": ["en"], "seen": SEEN}
+        assert picked(asked(tables, f"ingest/{name}_of_shards", rows, **of), columns) == [expected]
+
+
+def test_a_made_picture_has_what_is_known_of_all_it_was_made_of(tables: Tables) -> None:
+    """Of the first picture one of two shards knows the licence, and of the third one none does."""
+    licences = [("a", "s", None), ("a", "t", "MIT OR CC0-1.0"), ("b", "s", "CC-BY-4.0")]
+    licences.append(("c", "s", None))
+    made = [
+        {"image_id": name * 64, "made_from": [each * 64 for each in of]}
+        for name, of in {"d": "ba", "e": "ca", "f": "b"}.items()
+    ]
+    brought = {"image_id": "g" * 64, "made_from": [], "source": "TAP-Vid", "change": None}
+    rows: Rows = {
+        "ingest.entries": [
+            {"image_id": name * 64, "entry_id": name, "wit_shard": shard, "licence": licence}
+            | {"title": f"title {name}", "attribution": f"by {name}"}
+            for name, shard, licence in licences
+        ],
+        "choice.mmiu_items": [{"image_ids": [name * 64 for name in "abcdefg"]}],
+        "choice.mmiu_images": [*made, brought],
+    }
+    found = asked(tables, "release/mmiu_sources", rows)
+    assert picked(found, "licence title attribution") == [
+        ("MIT OR CC0-1.0", "title a", "by a"),
+        ("CC-BY-4.0", "title b", "by b"),
+        (None, "title c", "by c"),
+        ("(MIT OR CC0-1.0) AND CC-BY-4.0", "title a; title b", "by a; by b (changed: change)"),
+        (None, "title a; title c", "by a; by c (changed: change)"),
+        ("CC-BY-4.0", "title b", "by b (changed: change)"),
+        (None, None, "TAP-Vid"),
+    ]

@@ -173,23 +173,3 @@ def test_approved_items_are_the_release_mmiu_with_labels_and_attributions(writte
         assert (f"(changed: {picture['change']})" in picture["attribution"]) == bool(
             picture["change"]
         )
-
-
-def test_the_licence_of_a_made_picture_is_that_of_all_it_was_made_of(world: World) -> None:
-    made = {
-        row["image_id"]: set(row["made_from"])
-        for row in world.rows("FROM choice.mmiu_images WHERE source IS NULL")
-    }
-    unknown = min(min(of) for of in made.values())
-    world.remake(
-        "ingest.entries",
-        f"SELECT * REPLACE (CASE image_id WHEN '{unknown}' THEN NULL ELSE 'MIT OR ' || "
-        "CASE WHEN image_id < '8' THEN 'CC0-1.0' ELSE 'CC-BY-4.0' END END AS licence) "
-        "FROM ingest.entries",
-    )
-
-    for row in world.warehouse.read("release/mmiu_sources").to_pylist():
-        of = made.get(row["image_id"])
-        if of is not None:
-            names = {f"(MIT OR {'CC0-1.0' if image_id < '8' else 'CC-BY-4.0'})" for image_id in of}
-            assert row["licence"] == (None if unknown in of else " AND ".join(sorted(names)))

@@ -1,9 +1,7 @@
 """What candidates send, for any benchmark and trial, and how a model was asked as part of who it is."""
 
 import asyncio
-from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 from unittest.mock import AsyncMock, Mock
@@ -244,78 +242,7 @@ def test_with_predictions_all_goes_that_was_made_of_them(empty_warehouse: Wareho
         assert found == ["rfile:other", "sfile:mine"], table
 
 
-ASKED = {
-    **{"temperature": "0", "seed": "none", "prompt": "dialogue@1", "context_policy": "fail"},
-    **{"max_images": "50", "server": "https://one.example/v1", "model": "qwen", "version": "qwen"},
-}
-
-
-def labels(tmp_path: Path, *candidates: tuple[str, Mapping[str, str]]) -> dict[str, str]:
-    """The label of each candidate, asked with ASKED and what differs."""
-    warehouse = Warehouse(tmp_path / "warehouse.duckdb")
-    rows = [
-        {
-            **{"release_id": "mmdu-1", "model": model, "item_id": str(place), "turn": 1},
-            **{"status": "refused", "settings": list({**ASKED, **changed}.items())},
-        }
-        for place, (model, changed) in enumerate(candidates)
-    ]
-    # On another release they were asked in another way.
-    hot = list({**ASKED, "temperature": "0.9"}.items())
-    others = [{**rows[-1], "release_id": "mmdu-0", "settings": hot}]
-    put(warehouse, {"evaluate.answers": [*rows, *others]})
-    found = warehouse.select("evaluate.candidates", release_id="mmdu-1").to_pylist()
-    return {row["model"]: row["label"] for row in found}
-
-
 SITE = dg.AssetSelection.assets(["evaluate", "site"])
-ELSEWHERE = {"server": "https://two.example/v1", "max_images": "8", "version": "qwen-0501"}
-
-
-@pytest.mark.parametrize(
-    ("candidates", "shown"),
-    [
-        pytest.param(
-            [("cold", {}), ("warm", {"temperature": "0.7", "seed": "3"})],
-            {"cold": "cold (T=0)", "warm": "warm (T=0.7, seed=3)"},
-            id="only what differs",
-        ),
-        pytest.param([("a", {}), ("b", {})], {"a": "a", "b": "b"}, id="same settings"),
-        pytest.param(
-            [("a", {}), ("b", ELSEWHERE), ("c", {**ELSEWHERE, "model": "llama"})],
-            {
-                "a": "a (max_images=50, server=https://one.example/v1, version=qwen)",
-                "b": "b (max_images=8, server=https://two.example/v1, version=qwen-0501)",
-                "c": "c",
-            },
-            id="servers, limits and versions of one model",
-        ),
-        pytest.param(
-            [("a", {}), ("a", {"temperature": "0.7"}), ("b", {})],
-            {"a": "a (T=0 or 0.7)", "b": "b (T=0)"},
-            id="asked in two ways",
-        ),
-    ],
-)
-def test_a_label_names_what_differs(tmp_path, candidates, shown):
-    assert labels(tmp_path, *candidates) == shown
-
-
-def test_an_archived_model_keeps_the_labels_until_scores_are_made_without_it(tmp_path):
-    assert labels(tmp_path, ("cold", {}), ("warm", {"temperature": "0.7"}))
-    warehouse = Warehouse(tmp_path / "warehouse.duckdb")
-    scored = [
-        {"release_id": "mmdu-1", "model": model, "form": "floor", "n_turns": 9}
-        for model in ("cold", "warm")
-    ]
-    archived = {"model": "warm", "judge": "", "release_id": "", "state": "archived"}
-    put(warehouse, {"evaluate.archive": [archived], "evaluate.scores": scored})
-    rows = warehouse.select("evaluate.candidates").to_pylist()
-    assert [row["label"] for row in rows] == ["cold (T=0)", "warm (T=0.7)"]
-
-    put(warehouse, {"evaluate.scores": scored[:1]})
-    rows = warehouse.select("evaluate.candidates").to_pylist()
-    assert [row["label"] for row in rows] == ["cold"]
 
 
 @pytest.mark.slow

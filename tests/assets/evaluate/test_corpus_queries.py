@@ -3,11 +3,12 @@
 from datetime import UTC, date, datetime
 from typing import Any
 
-from resources.warehouse import Warehouse
-from tests.assets.filled import put
+import duckdb
 
-Row = dict[str, Any]
+from tests.assets.query_rows import Row, Rows, asked, picked
+
 A, B, C, D = (letter * 64 for letter in "abcd")
+Tables = duckdb.DuckDBPyConnection
 
 
 def rows(columns: str, *values: tuple[Any, ...], **same: Any) -> list[Row]:
@@ -15,9 +16,10 @@ def rows(columns: str, *values: tuple[Any, ...], **same: Any) -> list[Row]:
     return [{**same, **dict(zip(columns.split(), of, strict=True))} for of in values]
 
 
-def found(warehouse: Warehouse, name: str, columns: str, **params: int) -> list[tuple[Any, ...]]:
-    read = warehouse.read(f"evaluate/corpus_{name}", params).to_pylist()
-    return [tuple(row[column] for column in columns.split()) for row in read]
+def found(
+    tables: Tables, name: str, columns: str, of: Rows, **params: int
+) -> list[tuple[Any, ...]]:
+    return picked(asked(tables, f"evaluate/corpus_{name}", of, **params), columns)
 
 
 ENTRIES = rows(
@@ -31,64 +33,55 @@ ENTRIES = rows(
     artist="Ann",
 )
 """Entry `e1` is in both shards."""
-HASHES = {"md5": "0" * 32, "phash": "0" * 16}
 
 
-def test_what_is_in_several_shards_is_counted_once(warehouse: Warehouse) -> None:
+def test_what_is_in_several_shards_is_counted_once(tables: Tables) -> None:
     pages = [("t", "p4", "zh"), ("t", "p1", "en"), ("s", "p3", "de"), ("s", "p2", "en")]
     pages += [("s", "p1", "en")]
-    put(warehouse, {"ingest.entries": ENTRIES})
-    put(warehouse, {"ingest.pages": rows("wit_shard page_id language", *pages)})
-    languages = found(warehouse, "languages", "language n_pages n_entries")
+    of: Rows = {"ingest.entries": ENTRIES}
+    of["ingest.pages"] = rows("wit_shard page_id language", *pages)
+    languages = found(tables, "languages", "language n_pages n_entries", of)
     assert languages == [("en", 2, 3), ("de", 1, 2), ("zh", 1, 0)]
-    assert found(warehouse, "licences", "licence n_images") == [(None, 2), ("BY", 1), ("CC", 1)]
+    licences = found(tables, "licences", "licence n_images", of)
+    assert licences == [(None, 2), ("BY", 1), ("CC", 1)]
     counts = "n_pages n_entries n_images n_bytes n_rows has_map n_imported"
-    assert found(warehouse, "counts", counts) == [(4, 5, 4, 0, 0, False, 0)]
-    images = rows("wit_shard image_id image_url", ("s", A, A), ("t", A, A), ("t", B, B), **HASHES)
-    how = [("e1", "seed", "g", "seed", "c"), ("e2", "seed", "g", "seed", "c")]
-    how += [("e3", "noise", None, None, None)]
-    clusters = rows("entry_id group_how group_id cluster_how cluster_id", *how)
-    sets = rows("set_id position", ("a", 1), ("a", 2), kind="benchmark")
-    origins = rows("release_id origin", ("r", "built"), ("s", "imported"))
-    releases = [{**row, "kind": "benchmark", "review_policy": "none"} for row in origins]
-    put(warehouse, {"ingest.images": [{**row, "n_bytes": 10} for row in images]})
-    put(warehouse, {"cluster.clusters": clusters, "cluster.image_sets": sets})
-    put(warehouse, {"cluster.pictures": [{"path": "map.png"}], "release.releases": releases})
+    assert found(tables, "counts", counts, of) == [(4, 5, 4, 0, 0, False, 0)]
+    images = [("s", A, A), ("t", A, A), ("t", B, B)]
+    of["ingest.images"] = rows("wit_shard image_id image_url", *images, n_bytes=10)
+    noise = {"group_how": "noise", "cluster_how": None, "group_id": None, "cluster_id": None}
+    of["cluster.clusters"] = [{"entry_id": "e1"}, {"entry_id": "e2"}, {"entry_id": "e3", **noise}]
+    of["cluster.image_sets"] = [{"position": 1}, {"position": 2}]
+    of["cluster.pictures"] = [{}]
+    of["release.releases"] = rows("release_id origin", ("r", "built"), ("s", "imported"))
     counts = "n_bytes n_clusters n_clustered n_sets has_map n_imported"
-    assert found(warehouse, "counts", counts) == [(20, 1, 2, 1, True, 1)]
+    assert found(tables, "counts", counts, of) == [(20, 1, 2, 1, True, 1)]
 
 
-def test_the_largest_shards_and_clusters_come_first(warehouse: Warehouse) -> None:
+def test_the_largest_shards_and_clusters_come_first(tables: Tables) -> None:
     """The entry at the centre of `c1` was removed, and `c4` is of an earlier run."""
     shards = [("t", 5, []), ("s", 5, [("x", 2), ("y", 1)]), ("z", 9, [])]
-    left_out = {"wit_shard": "s", "step": "pages", "reason": "language"}
     centres = [("c3", "e3", 1), ("c2", "e1", 2), ("c1", "removed", 3)]
-    of_cluster = {"kind": "cluster", "group_id": "g", "min_size": 2}
+    of_cluster = {"kind": "cluster", "group_id": "g"}
     sizes = [("c4", 4), ("c3", 5), ("c2", 7), ("c1", 5)]
-    cohesion = rows("cluster_id size", *sizes, title="Boats")
-    communities = rows("community_id centre_entry_id place", *centres, **of_cluster)
-    put(
-        warehouse,
-        {
-            "ingest.shards": rows("wit_shard n_rows reasons", *shards),
-            "ingest.left_out": rows("reference n_rows", ("a", 3), ("b", 1), **left_out),
-            "ingest.entries": ENTRIES,
-            "cluster.cohesion": cohesion,
-            "cluster.communities": communities,
-        },
-    )
+    of: Rows = {
+        "ingest.shards": rows("wit_shard n_rows reasons", *shards),
+        "ingest.left_out": rows("reference n_rows", ("a", 3), ("b", 1), wit_shard="s"),
+        "ingest.entries": ENTRIES,
+        "cluster.cohesion": rows("cluster_id size", *sizes),
+        "cluster.communities": rows("community_id centre_entry_id place", *centres, **of_cluster),
+    }
     columns = "wit_shard n_rows n_entries n_rejected n_left_out"
     of_shards = [("z", 9, 0, 0, 0), ("s", 5, 3, 3, 4), ("t", 5, 3, 0, 0)]
-    assert found(warehouse, "shards", columns, n_shards=3) == of_shards
-    assert found(warehouse, "shards", columns, n_shards=2) == of_shards[:2]
+    assert found(tables, "shards", columns, of, n_shards=3) == of_shards
+    assert found(tables, "shards", columns, of, n_shards=2) == of_shards[:2]
     columns = "size image_id licence artist"
     of_clusters = [(7, A, "CC", "Ann"), (5, None, None, None), (5, B, None, "Ann")]
     of_clusters += [(4, None, None, None)]
-    assert found(warehouse, "clusters", columns, n_clusters=4) == of_clusters
-    assert found(warehouse, "clusters", columns, n_clusters=2) == of_clusters[:2]
+    assert found(tables, "clusters", columns, of, n_clusters=4) == of_clusters
+    assert found(tables, "clusters", columns, of, n_clusters=2) == of_clusters[:2]
 
 
-def test_the_first_sets_of_each_kind_are_the_sample(warehouse: Warehouse) -> None:
+def test_the_first_sets_of_each_kind_are_the_sample(tables: Tables) -> None:
     kinds = {"d": "benchmark", "c": "instruction", "b": "benchmark", "a": "instruction"}
     images = [(2, "removed", D), (1, "e1", A)]
     sets = [
@@ -96,18 +89,18 @@ def test_the_first_sets_of_each_kind_are_the_sample(warehouse: Warehouse) -> Non
         for name, kind in kinds.items()
         for row in rows("position entry_id image_id", *images)
     ]
-    put(warehouse, {"ingest.entries": ENTRIES, "cluster.image_sets": sets})
+    of: Rows = {"ingest.entries": ENTRIES, "cluster.image_sets": sets}
     columns = "kind set_id position image_id title licence artist"
-    assert found(warehouse, "sets", columns, n_sets=1) == [
+    assert found(tables, "sets", columns, of, n_sets=1) == [
         ("benchmark", "b", 1, A, "Boat", "CC", "Ann"),
         ("benchmark", "b", 2, D, None, None, None),
         ("instruction", "a", 1, A, "Boat", "CC", "Ann"),
         ("instruction", "a", 2, D, None, None, None),
     ]
-    assert found(warehouse, "sets", "set_id", n_sets=2) == [(name,) for name in "bbddaacc"]
+    assert found(tables, "sets", "set_id", of, n_sets=2) == [(name,) for name in "bbddaacc"]
 
 
-def test_pairs_are_counted_by_outcome_and_by_each_of_their_reasons(warehouse: Warehouse) -> None:
+def test_pairs_are_counted_by_outcome_and_by_each_of_their_reasons(tables: Tables) -> None:
     checks = rows(
         "dialogue_id kind outcome reasons",
         ("d1", "instruction", "drop", ["leak"]),
@@ -116,8 +109,8 @@ def test_pairs_are_counted_by_outcome_and_by_each_of_their_reasons(warehouse: Wa
         ("d4", "benchmark", "pass", []),
         ("d5", "benchmark", "drop", ["short", "leak"]),
     )
-    put(warehouse, {"quality.checks": checks})
-    assert found(warehouse, "checks", "kind reason outcome n") == [
+    of: Rows = {"quality.checks": checks}
+    assert found(tables, "checks", "kind reason outcome n", of) == [
         ("benchmark", "", "drop", 1),
         ("benchmark", "", "pass", 2),
         ("benchmark", "", "review", 1),
@@ -129,33 +122,33 @@ def test_pairs_are_counted_by_outcome_and_by_each_of_their_reasons(warehouse: Wa
     ]
 
 
-def test_an_item_that_people_only_skipped_was_not_decided_on(warehouse: Warehouse) -> None:
+def test_an_item_that_people_only_skipped_was_not_decided_on(tables: Tables) -> None:
     approved = rows(
         "item_id kind status revision demanded",
         ("i4", "score", "approved", 0, False),
         ("i3", "dialogue", "pending", 0, True),
         ("i2", "dialogue", "rejected", 0, False),
         ("i1", "dialogue", "approved", 2, True),
-        **{"policy": "all", "content": "{}"},
+        policy="all",
     )
     verdicts = [(1, "i1", "accept"), (2, "i1", "reject"), (3, "i2", "skip"), (4, "i3", "reject")]
-    decisions = rows("event_id item_id verdict", *verdicts)
-    put(warehouse, {"review.approved": approved, "review.decisions": decisions})
+    decisions = rows("event_id item_id verdict", *verdicts, edits_hash=None)
+    of: Rows = {"review.approved": approved, "review.decisions": decisions}
     counts = "kind n_approved n_rejected n_pending n_edited n_demanded n_decided policy"
-    assert found(warehouse, "review", counts) == [
+    assert found(tables, "review", counts, of) == [
         ("dialogue", 1, 1, 1, 1, 2, 2, "all"),
         ("score", 1, 0, 0, 0, 0, 0, "all"),
     ]
 
 
-def test_costs_of_the_last_days_stand_by_day_and_those_before_together(warehouse: Warehouse):
+def test_costs_of_the_last_days_stand_by_day_and_those_before_together(tables: Tables) -> None:
     days = [("b", 3), ("b", 4), ("a", 1), ("a", 2), ("a", 4), ("a", 3), ("a", 3)]
     calls = [
         {"stage": stage, "cost_usd": float(day), "created_at": datetime(2026, 3, day, tzinfo=UTC)}
         for stage, day in days
     ]
-    put(warehouse, {"ledger.calls": [{**row, "status": "lost", "via": "live"} for row in calls]})
-    assert found(warehouse, "costs", "stage last_day n_lost cost_usd", n_days=2) == [
+    of: Rows = {"ledger.calls": [{"status": "lost", **row} for row in calls]}
+    assert found(tables, "costs", "stage last_day n_lost cost_usd", of, n_days=2) == [
         ("a", date(2026, 3, 3), 2, 6.0),
         ("a", date(2026, 3, 4), 1, 4.0),
         ("a", None, 2, 3.0),
@@ -164,7 +157,7 @@ def test_costs_of_the_last_days_stand_by_day_and_those_before_together(warehouse
     ]
 
 
-def test_what_was_left_out_has_the_first_of_its_examples(warehouse: Warehouse) -> None:
+def test_what_was_left_out_has_the_first_of_its_examples(tables: Tables) -> None:
     """Entries of two titles share a picture in no split; the entry of another picture was removed."""
     lost = {"stage": "answers", "subject": "q", "reason": "timeout", "detail": "None came."}
     refused = {"wit_shard": "s", "reason": "not_utf8", "detail": "Byte 0."}
@@ -182,7 +175,6 @@ def test_what_was_left_out_has_the_first_of_its_examples(warehouse: Warehouse) -
         ("removed", "instruction", "drop", ["leak"]),
         **{"question_id": "q", "turn": 1},
     )
-    dialogue = {"kind": "instruction", "n_images": 2, "image_ids": [A, B], "n_turns": 1}
     approved = rows(
         "item_id status content reason",
         ("i1", "rejected", '{"turns": [{"question": "T?"}]}', None),
@@ -191,36 +183,33 @@ def test_what_was_left_out_has_the_first_of_its_examples(warehouse: Warehouse) -
         ("i4", "rejected", '{"text": "X."}', "c"),
         ("i5", "rejected", "{}", "d"),
         ("i6", "pending", "{}", None),
-        **{"kind": "dialogue", "policy": "all"},
+        kind="dialogue",
     )
     titles = [("e1", "p", "Boat"), ("e2", "p", "Boat"), ("e3", "p", "Canoe"), ("e4", "o", "Raft")]
     languages = [("de", "language", 2), ("x", "no_topic", 3)]
     turns = rows("question_id question", ("q", "What?"), ("another", "Where?"))
-    put(
-        warehouse,
-        {
-            "ingest.rejected": rows("kind reference", *lines, **refused),
-            "ingest.left_out": rows(
-                "reference reason n_rows",
-                *languages,
-                **{"wit_shard": "s", "step": "pages", "detail": "Byte 0."},
-            ),
-            "ingest.entries": rows("entry_id page_id title", *titles, image_id=A),
-            "cluster.splits": rows("image_id split reason", *splits, page_id="p"),
-            "dialogue.failed": [lost, lost],
-            "rewrite.failed": [{**lost, "stage": "rewrites"}],
-            "choice.failed": [{**lost, "stage": "items"}],
-            "quality.failed": [{**lost, "stage": "checks"}],
-            "quality.checks": checks,
-            "dialogue.dialogues": rows("dialogue_id", ("d1",), ("d3",), turns=turns, **dialogue),
-            "review.approved": approved,
-        },
-    )
+    of: Rows = {
+        "ingest.rejected": rows("kind reference", *lines, **refused),
+        "ingest.left_out": rows(
+            "reference reason n_rows",
+            *languages,
+            **{"wit_shard": "s", "step": "pages", "detail": "Byte 0."},
+        ),
+        "ingest.entries": rows("entry_id page_id title", *titles, image_id=A),
+        "cluster.splits": rows("image_id split reason", *splits, page_id="p"),
+        "dialogue.failed": [lost, lost],
+        "rewrite.failed": [{**lost, "stage": "rewrites"}],
+        "choice.failed": [{**lost, "stage": "items"}],
+        "quality.failed": [{**lost, "stage": "checks"}],
+        "quality.checks": checks,
+        "dialogue.dialogues": rows("dialogue_id", ("d1",), ("d3",), turns=turns),
+        "review.approved": approved,
+    }
     pairs = [("turn 1 of dialogue d1", "What?"), ("turn 1 of dialogue removed", "")]
     columns = "step reason noun n examples"
     assert [
         (*of, [(each["reference"], each["detail"]) for each in examples])
-        for *of, examples in found(warehouse, "left_out", columns, n_examples=2)
+        for *of, examples in found(tables, "left_out", columns, of, n_examples=2)
     ] == [
         ("ingest.images", "not_utf8", "picture", 1, [("s, u", "Byte 0.")]),
         ("ingest.pages", "no_topic", "row", 3, [("s, x", "Byte 0.")]),

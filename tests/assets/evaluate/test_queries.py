@@ -1,111 +1,140 @@
 """Queries and views of the evaluation on tables of a few rows, worked by hand."""
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import product
 
 import duckdb
 import pytest
 
-from assets.evaluate.archive import archived_models
 from dagster_project import results
 from methods.evaluation.constant_scores import constant_scores_sentence
-from resources.warehouse import Warehouse
 from tests.assets.filled import put
-from tests.assets.query_rows import asked
+from tests.assets.query_rows import Row, Rows, asked, full, picked
 
-HERE = {"benchmark": "b", "release_id": "r"}
-COUNTS = ("judged", "refused", "failed", "truncated", "reasoning_only", "empty")
-NO_TURNS = {f"n_{name}": 0 for name in COUNTS}
+Tables = duckdb.DuckDBPyConnection
 
 
-@pytest.fixture
-def warehouse(empty_warehouse: Warehouse) -> Warehouse:
-    """One current release."""
-    put(empty_warehouse, {"release.current": [{"name": "n", **HERE}]})
-    return empty_warehouse
-
-
-def test_a_tie_is_half_a_win_of_both(warehouse: Warehouse) -> None:
-    """For judge `j` of version `v`, `m` wins one of two against `n`: 3/4 and 1/4."""
-    pair = {"model_a": "m", "model_b": "n", "status": "judged"}
-    names = ("release_id", "judge", "judge_version")
+def test_a_tie_is_half_a_win_of_both(tables: Tables) -> None:
+    """For judge `j` of version `v`, the first model wins one of two against the other: 3/4 and 1/4."""
     winners = {
-        ("r", "j", "v"): ("model_a", "tie"),
-        ("r", "j", "w"): ("model_b", "model_b"),
-        ("r", "k", "v"): ("tie", "tie"),
-        ("s", "j", "v"): ("model_b", "model_b"),
-        ("r", "archived", "v"): ("model_b", "model_b"),
+        ("release_id", "j", "v"): ("model_a", "tie"),
+        ("release_id", "j", "w"): ("model_b", "model_b"),
+        ("release_id", "k", "v"): ("tie", "tie"),
+        ("another", "j", "v"): ("model_b", "model_b"),
+        ("release_id", "archived", "v"): ("model_b", "model_b"),
     }
     rows = [
-        {**pair, **dict(zip(names, place, strict=True)), "item_id": item, "winner": winner}
-        for place, of in winners.items()
+        {"release_id": release_id, "judge": judge, "judge_version": version}
+        | {"item_id": item, "winner": winner}
+        for (release_id, judge, version), of in winners.items()
         for item, winner in zip("ik", of, strict=True)
     ]
     # A pair that was not judged counts for neither.
-    rows.append(
-        {**rows[0], "item_id": "l", "status": "not_judged", "winner": None, "reason": "empty"}
+    unjudged = {"item_id": "l", "status": "not_judged", "winner": None, "reason": "empty"}
+    pairs = [{**rows[0], **unjudged}, *rows[::-1]]
+    archive = [{"judge": "archived"}]
+    found = asked(
+        tables, "evaluate/pair_shares_of", {"evaluate.pairs": pairs, "evaluate.archive": archive}
     )
-    archived = {"model": "", "judge": "archived", "release_id": "", "state": "archived"}
-    put(warehouse, {"evaluate.pairs": rows[::-1], "evaluate.archive": [archived]})
-    shares = warehouse.read("evaluate/pair_shares_of", {"release_id": "r"}).to_pylist()
-    assert [(*row.values(),) for row in shares] == [
-        ("j", "v", "m", "n", 2, 0.75),
-        ("j", "v", "n", "m", 2, 0.25),
-        ("j", "w", "m", "n", 2, 0),
-        ("j", "w", "n", "m", 2, 1),
-        ("k", "v", "m", "n", 2, 0.5),
-        ("k", "v", "n", "m", 2, 0.5),
+    assert [(*row.values(),) for row in found] == [
+        ("j", "v", "model_a", "model_b", 2, 0.75),
+        ("j", "v", "model_b", "model_a", 2, 0.25),
+        ("j", "w", "model_a", "model_b", 2, 0),
+        ("j", "w", "model_b", "model_a", 2, 1),
+        ("k", "v", "model_a", "model_b", 2, 0.5),
+        ("k", "v", "model_b", "model_a", 2, 0.5),
     ]
 
 
-def test_results_name_models_with_the_settings_that_differ(warehouse: Warehouse) -> None:
-    """A server differs only where it serves the same model. On another release `n` is `x`, too."""
-    settings = {
-        ("r", "m"): [("model", "x"), ("temperature", "0"), ("server", "a")],
-        ("r", "n"): [("model", "y"), ("temperature", "1"), ("server", "b")],
-        ("s", "n"): [("model", "x"), ("temperature", "1"), ("server", "b")],
-    }
-    of = {**HERE, **NO_TURNS, "form": "floor", "subset_label": "", "place": 0, "status": "refused"}
-    rows = [
-        {**of, "release_id": release_id, "model": model, "settings": each}
-        for (release_id, model), each in settings.items()
+ASKED = {
+    **{"temperature": "0", "seed": "none", "prompt": "dialogue@1", "context_policy": "fail"},
+    **{"max_images": "50", "server": "https://one.example/v1", "model": "qwen", "version": "qwen"},
+}
+
+
+def labels(tables: Tables, *candidates: tuple[str, Mapping[str, str]]) -> dict[str, str]:
+    """The label of each candidate with scores, asked with ASKED and what differs."""
+    answers = [
+        {"model": model, "item_id": str(place), "settings": [*{**ASKED, **changed}.items()]}
+        for place, (model, changed) in enumerate(candidates)
     ]
-    put(warehouse, {"evaluate.answers": rows, "evaluate.scores": rows})
-    results = warehouse.read("evaluate/overall", {"release_ids": ["r"]}).to_pylist()
-    assert {row["model"]: row["label"] for row in results} == {"m": "m (T=0)", "n": "n (T=1)"}
+    # On another release they were asked in another way.
+    hot = [*{**ASKED, "temperature": "0.9"}.items()]
+    answers.append({**answers[-1], "release_id": "another", "settings": hot})
+    scores = [{"model": model} for model in {model for model, _ in candidates}]
+    rows: Rows = {"evaluate.answers": answers, "evaluate.scores": scores}
+    return {row["model"]: row["label"] for row in asked(tables, "evaluate/overall", rows)}
 
 
-def test_an_archived_model_is_not_named_as_one_without_scores(warehouse: Warehouse) -> None:
+ELSEWHERE = {"server": "https://two.example/v1", "max_images": "8", "version": "qwen-0501"}
+
+
+@pytest.mark.parametrize(
+    ("candidates", "shown"),
+    [
+        pytest.param(
+            [("cold", {}), ("warm", {"temperature": "0.7", "seed": "3"})],
+            {"cold": "cold (T=0)", "warm": "warm (T=0.7, seed=3)"},
+            id="only what differs",
+        ),
+        pytest.param([("a", {}), ("b", {})], {"a": "a", "b": "b"}, id="same settings"),
+        pytest.param(
+            [("a", {}), ("b", ELSEWHERE), ("c", {**ELSEWHERE, "model": "llama"})],
+            {
+                "a": "a (max_images=50, server=https://one.example/v1, version=qwen)",
+                "b": "b (max_images=8, server=https://two.example/v1, version=qwen-0501)",
+                "c": "c",
+            },
+            id="servers, limits and versions of one model",
+        ),
+        pytest.param(
+            [("a", {}), ("a", {"temperature": "0.7"}), ("b", {})],
+            {"a": "a (T=0 or 0.7)", "b": "b (T=0)"},
+            id="asked in two ways",
+        ),
+    ],
+)
+def test_a_label_names_what_differs(tables, candidates, shown) -> None:
+    assert labels(tables, *candidates) == shown
+
+
+def test_an_archived_model_keeps_the_labels_until_scores_are_made_without_it(tables) -> None:
+    answers = [
+        {"model": model, "settings": [*{**ASKED, "temperature": temperature}.items()]}
+        for model, temperature in (("cold", "0"), ("warm", "0.7"))
+    ]
+    scores = [{"model": "cold"}, {"model": "warm"}]
+    rows: Rows = {"evaluate.answers": answers, "evaluate.archive": [{"model": "warm"}]}
+    for scored, expected in ((scores, ["cold (T=0)", "warm (T=0.7)"]), (scores[:1], ["cold"])):
+        found = asked(tables, "evaluate.candidates", rows | {"evaluate.scores": scored})
+        assert [row["label"] for row in found] == expected
+
+
+def test_an_archived_model_is_not_named_as_one_without_scores(tables: Tables) -> None:
     """`m` is archived everywhere, `n` on one of two releases; `o` has scores on the other one, and `p`
     on none. The third release is no benchmark."""
-    card = {"benchmark": "b", "kind": "benchmark", "origin": "imported", "review_policy": "none"}
-    releases = [{**card, "name": f"name {each}", "release_id": each} for each in "rstz"]
-    releases[2] |= {"benchmark": None, "kind": "instruction"}
-    hidden = {"judge": "", "state": "archived"}
-    archive = [
-        {**hidden, "model": "m", "release_id": ""},
-        {**hidden, "model": "n", "release_id": "r"},
+    current = [{"release_id": each, "name": each} for each in "tsr"]
+    releases = [*current[1:], {**current[0], "benchmark": None}, {"release_id": "earlier"}]
+    rows: Rows = {"release.current": current, "release.releases": releases}
+    rows["evaluate.archive"] = [
+        {"model": "m"},
+        {"model": "n", "release_id": "r"},
         # Only its judgments by `j` are.
-        {**hidden, "model": "p", "release_id": "", "judge": "j"},
+        {"model": "p", "judge": "j"},
     ]
-    scores = [{**HERE, **NO_TURNS, "model": "o", "form": "floor", "release_id": "s"}]
-    tables = {"release.releases": releases, "release.current": releases[2::-1]}
-    put(warehouse, {**tables, "evaluate.archive": archive, "evaluate.scores": scores})
-    lacking = warehouse.read("evaluate/unscored", {"models": [*"ponm"]}).to_pylist()
-    assert [(row["release_id"], row["model"]) for row in lacking] == [
-        *[("r", "o"), ("r", "p"), ("s", "n"), ("s", "p")]
-    ]
+    rows["evaluate.scores"] = [{"model": "o", "release_id": "s"}]
+    lacking = asked(tables, "evaluate/unscored", rows, models=[*"ponm"])
+    assert picked(lacking, "release_id model") == [("r", "o"), ("r", "p"), ("s", "n"), ("s", "p")]
 
 
 def test_repetitions_of_a_judge_are_averaged_and_what_has_no_reference_counts_in_no_score(
-    warehouse,
-):
+    tables: Tables,
+) -> None:
     """The judge repeated its judgment of turn 1 twice, and once it failed. Another release lacks the
     picture of the item, which is lost there."""
-    place = {**HERE, "model": "m", "item_id": "i", "trial": "plain"}
-    observed = [
-        {**place, "turn": turn, "replicate": replicate, "status": status, "value": value}
+    observed: list[Row] = [
+        {"turn": turn, "replicate": replicate, "status": status, "value": value}
         for turn, replicate, status, value in (
             (1, 2, "judged", 3.0),
             (1, 0, "judged", 8.0),
@@ -116,103 +145,80 @@ def test_repetitions_of_a_judge_are_averaged_and_what_has_no_reference_counts_in
             (4, 1, "failed", None),
         )
     ]
-    answers = [{**place, "status": "answered", "answer": "A.", "turn": n} for n in range(1, 5)]
-    elsewhere = {"release_id": "s", "value": None}
-    answers.append({**answers[0], **elsewhere})
-    observed.append({**observed[0], **elsewhere, "status": "no_picture"})
-    put(warehouse, {"evaluate.answers": answers, "evaluate.observations": observed})
-    rows, lost = (
-        warehouse.read(
-            "evaluate/observed_of", {"release_id": release_id, "models": ["m"]}
-        ).to_pylist()
-        for release_id in "rs"
-    )
-    assert [row["is_lost"] for row in [*rows, *lost]] == [False, False, False, True]
-    names = ("turn", "status", "value", "replicates")
-    assert [tuple(row[name] for name in names) for row in rows] == [
-        (1, "judged", 5.5, [8.0, 3.0]),
-        (3, "empty", None, None),
-        (4, "judged", 7.0, None),
+    observed.append({"release_id": "s", "status": "no_picture", "value": None})
+    answers: list[Row] = [*({"turn": turn} for turn in range(1, 5)), {"release_id": "s"}]
+    rows = {"evaluate.answers": answers, "evaluate.observations": observed}
+    found = asked(tables, "evaluate/observed_of", rows)
+    assert picked(found, "turn status value replicates is_lost") == [
+        (1, "judged", 5.5, [8.0, 3.0], False),
+        (3, "empty", None, None, False),
+        (4, "judged", 7.0, None, False),
     ]
+    (lost,) = asked(tables, "evaluate/observed_of", rows, release_id="s")
+    assert lost["is_lost"]
 
 
-def test_the_sample_browser_counts_what_items_and_answers_have(warehouse: Warehouse) -> None:
+def test_the_sample_browser_counts_what_items_and_answers_have(tables: Tables) -> None:
     """Item `k` comes first and has nothing. Another release has the items, too."""
-    items = [{**HERE, "item_id": item, "ordinal": n} for n, item in ((2, "i"), (1, "k"))]
-    of = {**HERE, "item_id": "i", "turn": 1}
-    turns = [{**of, "question": "Q"}, {**of, "turn": 2, "question": "QQQ"}]
-    references = [
-        {**of, "kind": kind, "reference": "R" * n} for kind, n in (("key", 1), ("answer", 5))
-    ]
-    answers = [{**of, "model": "m", "status": "answered", "answer": text} for text in ("A", "AA")]
-    answers += [{**of, "model": model, "status": "failed"} for model in ("n", "archived")]
-    answers += [{**answers[0], "item_id": "k"}]
-    tables: dict[str, list[dict[str, object]]] = {
-        "release.items": items,
-        "release.turns": turns,
-        "release.references": references,
-        "release.images": [{**of, "position": position} for position in (1, 2, 3)],
+    answers: list[Row] = [{"item_id": "i", "answer": text} for text in ("A", "AA")]
+    failed = {"status": "failed", "answer": None, "item_id": "i"}
+    answers += [{**failed, "model": model} for model in ("n", "archived")]
+    answers.append({**answers[0], "item_id": "k"})
+    rows: Rows = {
+        "release.items": [{"item_id": item, "ordinal": n} for n, item in ((2, "i"), (1, "k"))],
+        "release.turns": [{"turn": 1, "question": "Q"}, {"turn": 2, "question": "QQQ"}],
+        "release.references": [
+            {"kind": kind, "reference": "R" * n} for kind, n in (("key", 1), ("answer", 5))
+        ],
+        "release.images": [{"position": position} for position in (1, 2, 3)],
         "evaluate.answers": [{**row, "trial": f"{n}"} for n, row in enumerate(answers)],
     }
-    rows = {
-        table: [*rows, *({**row, "release_id": "s"} for row in rows)]
-        for table, rows in tables.items()
-    }
-    archived = [{"model": "archived", "judge": "", "release_id": "", "state": "archived"}]
-    put(warehouse, {**rows, "evaluate.archive": archived})
-    counts = warehouse.read("evaluate/site_counts", {"release_id": "r"}).to_pylist()
+    rows = {table: [{"item_id": "i", **row} for row in of] for table, of in rows.items()}
+    rows = {table: [*of, *({**row, "release_id": "s"} for row in of)] for table, of in rows.items()}
+    rows["evaluate.archive"] = [{"model": "archived"}]
+    counts = asked(tables, "evaluate/site_counts", rows)
     assert [tuple(row.values()) for row in counts] == [(0, 0, 0, 0), (2, 3, 4, 6)]
-    of_answers = warehouse.read("evaluate/site_answer_counts", {"release_id": "r"}).to_pylist()
+    of_answers = asked(tables, "evaluate/site_answer_counts", rows)
     assert sorted(tuple(row.values()) for row in of_answers) == [
-        (1, "m", ["answered"], 1),
-        (2, "m", ["answered"], 3),
+        (1, "model", ["answered"], 1),
+        (2, "model", ["answered"], 3),
         (2, "n", ["failed"], 0),
     ]
 
 
 def test_the_groups_whose_wordings_differ_most_are_those_of_a_model_judge_and_version(
-    warehouse: Warehouse,
+    tables: Tables,
 ) -> None:
     """Of `m` under judge `j`, `g4` deviates most. The others deviate equally: two of them are shown."""
-    of = {**HERE, "analysis": "prompt_sensitivity", "subset_label": "group", "unit": "items"}
-    of |= {"judge": "j", "judge_version": "v", "subject": "m", "metric": "Rating"}
+    of = {"analysis": "prompt_sensitivity", "subset_label": "group", "subset_value": "g1"}
+    of |= {"judge": "j", "judge_version": "v", "subject": "m"}
     deviations = {"g1": 2.0, "g2": 2.0, "g3": 2.0, "g4": 3.0}
-    others = [{"subject": "l"}, {"judge_version": "w"}, {"judge": "k"}]
+    others: list[Row] = [{"subject": "l"}, {"judge_version": "w"}, {"judge": "k"}]
     spreads = [{**of, "subset_value": group, "value": value} for group, value in deviations.items()]
-    spreads += [{**of, **other, "subset_value": "g1", "value": 1.0} for other in others]
-    spreads += [{**of, "subset_value": "g1", "value": 9.0, "release_id": "s"}]
-    spreads += [{**of, "subset_value": "g1", "value": 9.0, "subset_label": "style"}]
-    spreads += [{**of, "subject": "even", "subset_value": "g1", "value": 0.0}]
+    spreads += [{**of, **other, "value": 1.0} for other in others]
+    spreads += [{**of, "value": 9.0, "release_id": "s"}]
+    spreads += [{**of, "value": 9.0, "subset_label": "style"}]
+    spreads += [{**of, "subject": "even", "value": 0.0}]
     findings = [{**row, "measure": "deviation"} for row in spreads]
     findings += [{**row, "measure": "mean", "value": 10 * row["value"]} for row in spreads]
     items = [
-        {**HERE, "item_id": f"{group} {n}", "group_id": group, "ordinal": n}
+        {"item_id": f"{group} {n}", "group_id": group, "ordinal": n}
         for group, n in (("g4", 2), ("g4", 1), ("g1", 3), ("g2", 4), ("g3", 5))
     ]
-    observed = {**HERE, "model": "m", "judge": "j", "judge_version": "v", "metric": "Rating"}
-    observed |= {"item_id": "g4 1", "status": "judged", "call_key": "call"}
-    near = [{"model": "o"}, {"judge": "l"}, {"judge_version": "x"}, {"metric": "other"}]
+    items.append({**items[0], "release_id": "s", "item_id": "another"})
+    observed = {"model": "m", "judge": "j", "judge_version": "v", "item_id": "g4 1"}
+    near: list[Row] = [{"model": "o"}, {"judge": "l"}, {"judge_version": "x"}, {"metric": "other"}]
     near += [{"item_id": "other"}, {"release_id": "s"}]
     values = [
         {"value": 3.0},
         {"value": 6.0, "replicate": 1},
         *({**of, "value": 0.0} for of in near),
     ]
-    put(
-        warehouse,
-        {
-            "evaluate.findings": findings[::-1],
-            "release.items": [
-                *items,
-                *({**row, "release_id": "s", "item_id": "another"} for row in items[:1]),
-            ],
-            "evaluate.observations": [{**observed, "replicate": 0, **value} for value in values],
-        },
-    )
-    params = {"release_id": "r", "n_groups": 3, "metric": "Rating"}
-    names = ("judge", "judge_version", "model", "group_id", "mean", "deviation", "item_id", "value")
-    widest = warehouse.read("evaluate/widest_groups_of", params).to_pylist()
-    assert [tuple(row[name] for name in names) for row in widest] == [
+    rows = {"evaluate.findings": findings[::-1], "release.items": items}
+    rows["evaluate.observations"] = [{**observed, **value} for value in values]
+    widest = asked(tables, "evaluate/widest_groups_of", rows, n_groups=3, metric="metric")
+    columns = "judge judge_version model group_id mean deviation item_id value"
+    assert picked(widest, columns) == [
         ("j", "v", "l", "g1", 10.0, 1.0, "g1 3", None),
         ("j", "v", "m", "g4", 30.0, 3.0, "g4 1", 4.5),
         ("j", "v", "m", "g4", 30.0, 3.0, "g4 2", None),
@@ -223,63 +229,55 @@ def test_the_groups_whose_wordings_differ_most_are_those_of_a_model_judge_and_ve
     ]
 
 
-def test_the_view_of_an_analysis_has_its_findings_alone(warehouse: Warehouse) -> None:
+def test_the_view_of_an_analysis_has_its_findings_alone(tables: Tables) -> None:
     names = ("language_gaps", "prompt_sensitivity", "model_groups", "judge_quality")
     names += ("extraction_quality", "task_clusters")
-    put(warehouse, {"evaluate.findings": [{"analysis": name, "value": 1.0} for name in names]})
+    findings = [{"analysis": name} for name in names]
     for name in names:
-        found = warehouse.select(f"evaluate.{name}").to_pylist()
+        found = asked(tables, f"evaluate.{name}", {"evaluate.findings": findings})
         assert [row["analysis"] for row in found] == [name]
 
 
 @pytest.mark.parametrize(
     ("other", "models"),
     [
-        *[({}, []), ({"kind": "key"}, []), ({"kind": "caption"}, ["m"])],
-        *[({"release_id": "s"}, ["m"]), ({"item_id": "k"}, ["m"]), ({"turn": 2}, ["m"])],
+        *[({}, []), ({"kind": "key"}, []), ({"kind": "caption"}, ["model"])],
+        *[
+            ({"release_id": "s"}, ["model"]),
+            ({"item_id": "k"}, ["model"]),
+            ({"turn": 2}, ["model"]),
+        ],
     ],
 )
-def test_an_answer_is_judged_by_the_answer_or_key_of_its_turn(warehouse, other, models) -> None:
-    turn = {**HERE, "model": "m", "item_id": "i", "turn": 1, "status": "answered", "answer": "A."}
-    reference = {**turn, "kind": "answer", **other}
-    put(warehouse, {"evaluate.answers": [turn], "release.references": [reference]})
-    found = warehouse.read("evaluate/unjudgeable_of", {"release_id": "r"}).to_pylist()
+def test_an_answer_is_judged_by_the_answer_or_key_of_its_turn(tables, other, models) -> None:
+    rows = {"evaluate.answers": [{}], "release.references": [other]}
+    found = asked(tables, "evaluate/unjudgeable_of", rows)
     assert [row["model"] for row in found] == models
 
 
-def test_what_was_given_awaits_no_judge(warehouse: Warehouse) -> None:
+def test_what_was_given_awaits_no_judge(tables: Tables) -> None:
     """Turn 1 was given to every model. Turn 2 of `n` was lost, that of `o` judged, that of `q`, which
     is from a file, too, and the judge failed on that of `p`; of `m` it is left to judge."""
-    place = {**HERE, "item_id": "i", "trial": "t"}
-    references = [{**place, "turn": turn, "kind": "answer"} for turn in (1, 2)]
-    put(warehouse, {"release.references": references})
-    given = {**place, "turn": 1, "status": "given", "answer": "A."}
-    answered = {**place, "turn": 2, "status": "answered", "answer": "B.", "call_key": "call"}
-    lost = {**place, "turn": 2, "status": "failed", "answer": None}
+    given = {"turn": 1, "status": "given"}
+    lost = {"status": "failed", "answer": None}
+    of_file = {"model": "q", "turn": 2, "call_key": None, "answer_call_key": None}
     answers = [{**given, "model": model} for model in "mnopq"]
-    answers += [{**answered, "model": model} for model in "mop"] + [{**lost, "model": "n"}]
-    answers.append(of_file := {**answered, "model": "q", "call_key": None})
-    put(warehouse, {"evaluate.answers": answers})
-    judgment = {**answered, "judge": "j", "answer_call_key": "call"}
-    failure = {**answered, "stage": "judgments", "asked": "j"}
+    answers += [{"model": model, "turn": 2} for model in "mop"]
+    answers += [{**lost, "model": "n", "turn": 2}, of_file]
     # Each differs from a result on the answer of `m` by one column.
-    near = [{"release_id": "s"}, {"model": "x"}, {"item_id": "k"}, {"trial": "u"}, {"turn": 1}]
+    near: list[Row] = [{"release_id": "s"}, {"model": "x"}, {"item_id": "k"}, {"trial": "u"}]
+    near.append({"turn": 1})
     near_judgments = [*near, {"judge": "l"}, {"answer_call_key": "an earlier call"}]
     near_failures = [*near, {"asked": "l"}, {"stage": "answers"}]
-    put(
-        warehouse,
-        {
-            "evaluate.judgments": [
-                {**judgment, "model": "o"},
-                {**of_file, "judge": "j", "call_key": "x"},
-            ]
-            + [{**judgment, "model": "m", **other} for other in near_judgments],
-            "evaluate.failed": [{**failure, "model": "p"}]
-            + [{**failure, "model": "m", **other} for other in near_failures],
-        },
-    )
-    waiting = warehouse.read("evaluate/unjudged", {"judges": ["j"]}).to_pylist()
-    assert waiting == [{**HERE, "model": "m", "judge": "j"}]
+    judgments: list[Row] = [{"model": "o", "turn": 2}, {**of_file, "call_key": "x"}]
+    judgments += [{"model": "m", "turn": 2, **other} for other in near_judgments]
+    failure = {"turn": 2, "stage": "judgments", "asked": "judge"}
+    failures = [{**failure, "model": "p"}]
+    failures += [{**failure, "model": "m", **other} for other in near_failures]
+    rows: Rows = {"evaluate.judgments": judgments, "evaluate.failed": failures}
+    rows |= {"evaluate.answers": answers, "release.references": [{"turn": n} for n in (1, 2)]}
+    (waiting,) = asked(tables, "evaluate/unjudged", rows)
+    assert picked([waiting], "release_id model judge") == [("release_id", "m", "judge")]
 
 
 @pytest.mark.parametrize(
@@ -295,35 +293,22 @@ def test_what_was_given_awaits_no_judge(warehouse: Warehouse) -> None:
         ({"model": "n", "state": "kept"}, (4, 8, 8, 8, 4)),
     ],
 )
-def test_what_is_archived_is_not_shown_and_everything_else_is(warehouse, archived, n_shown):
+def test_what_is_archived_is_not_shown_and_everything_else_is(tables, archived, n_shown) -> None:
     """Two models with answers on two releases, each judged by two judges, which also compare them."""
     models = [{"release_id": release_id, "model": model} for release_id in "rs" for model in "mn"]
-    by_judges = [{**of, "judge": judge, "asked": judge} for of in models for judge in "jk"]
-    pairs = [
-        {"release_id": release_id, "judge": judge, "model_a": "m", "model_b": "n", "turn": 1}
-        for release_id in "rs"
-        for judge in "jk"
-    ]
-    put(
-        warehouse,
-        {
-            "evaluate.answers": [{**of, "status": "refused"} for of in models],
-            "evaluate.judgments": by_judges,
-            "evaluate.failed": [{**of, "stage": "judgments"} for of in by_judges],
-            "evaluate.missing": [{**of, "stage": "judgments"} for of in by_judges],
-            "evaluate.pairs": [{**of, "status": "judged", "winner": "tie"} for of in pairs],
-            "evaluate.archive": [
-                {"model": "", "judge": "", "release_id": "", "state": "archived", **archived}
-            ],
-        },
-    )
+    judged = [{**of, "judge": judge, "asked": judge} for of in models for judge in "jk"]
+    pairs = [{**of, "model_a": "m", "model_b": "n"} for of in judged if of["model"] == "m"]
+    rows = {"answers": models, "pairs": pairs, **dict.fromkeys(("judgments", "failed"), judged)}
+    rows |= {"missing": judged, "archive": [archived]}
+    full = {f"evaluate.{name}": of for name, of in rows.items()}
     names = ("answers", "judgments", "failed", "missing", "pairs")
-    assert tuple(warehouse.count(f"evaluate.shown_{name}") for name in names) == n_shown
+    shown = (len(asked(tables, f"evaluate.shown_{name}", full)) for name in names)
+    assert tuple(shown) == n_shown
 
 
-def test_a_training_effect_is_of_two_models_that_differ_by_more_training_alone(warehouse):
-    before: dict[str, object] = {"backbone": "b", "parameters": 7, "trained_on": ["x"]}
-    changes: dict[str, dict[str, object]] = {
+def test_a_training_effect_is_of_two_models_that_differ_by_more_training_alone(tables) -> None:
+    before: Row = {"backbone": "b", "parameters": 7, "trained_on": ["x"]}
+    changes: dict[str, Row] = {
         "after": {},
         "larger": {"parameters": 13},
         "of another backbone": {"backbone": "c"},
@@ -333,67 +318,45 @@ def test_a_training_effect_is_of_two_models_that_differ_by_more_training_alone(w
     models = [{"model": "before", **before}] + [
         {"model": model, **before, "trained_on": ["x", "y"], **of} for model, of in changes.items()
     ]
-    by = {**HERE, **NO_TURNS, "form": "floor", "subset_label": ""}
-    scores = [{**by, "model": row["model"]} for row in models]
-    comparisons = [{**by, "first": model, "second": "before"} for model in changes]
-    evaluated = {"evaluate.scores": scores, "evaluate.comparisons": comparisons}
-    put(warehouse, {"evaluate.models": models, **evaluated})
-    (effect,) = warehouse.select("evaluate.training_effects").to_pylist()
-    assert (effect["before"], effect["after"], effect["trained_on"]) == ("before", "after", "y")
+    comparisons = [{"first": model, "second": "before"} for model in changes]
+    rows = {"evaluate.models": models, "evaluate.comparisons": comparisons}
+    rows["evaluate.scores"] = [{"model": row["model"]} for row in models]
+    effects = asked(tables, "evaluate.training_effects", rows)
+    assert picked(effects, "before after trained_on") == [("before", "after", "y")]
 
 
-def test_a_model_is_not_asked_where_a_person_archived_it(warehouse: Warehouse) -> None:
-    archived = [
-        {"model": "everywhere", "judge": "", "release_id": ""},
-        {"model": "here", "judge": "", "release_id": "r"},
-        {"model": "elsewhere", "judge": "", "release_id": "s"},
-        {"model": "under a judge", "judge": "j", "release_id": "r"},
-        {"model": "not listed", "judge": "", "release_id": "", "state": "left the profile"},
-        {"model": "kept", "judge": "", "release_id": "", "state": "kept"},
-    ]
-    put(warehouse, {"evaluate.archive": [{"state": "archived", **row} for row in archived]})
-    assert archived_models(warehouse, "r") == {"everywhere", "here"}
-
-
-def test_people_score_an_answer_with_all_that_was_shown_up_to_its_turn(warehouse):
+def test_people_score_an_answer_with_all_that_was_shown_up_to_its_turn(tables: Tables) -> None:
     """Two pictures in the first turn and one in the second, of two releases of which one is current.
 
     Each has two items, answered by two models in two trials. Answers to `k` are compared in pairs.
     """
     of_item = [{"release_id": release, "item_id": item} for release in "rz" for item in "ik"]
     turns = [
-        {**of, "turn": turn, "image_positions": shown, "kind": "answer"}
+        {**of, "turn": turn, "image_positions": shown}
         | {"question": f"Q {of} {turn}", "reference": f"R {of} {turn}"}
         for of in of_item
         for turn, shown in ((1, [1, 2]), (2, [3]))
     ]
     answers = [
-        {
-            **of,
-            "model": model,
-            "trial": trial,
-            "status": "answered",
-            "answer": f"{model} {trial} {of}",
-        }
-        | {"benchmark": "b", "part": "A" if of["item_id"] == "k" else "answer"}
+        {**of, "model": model, "trial": trial, "answer": f"{model} {trial} {of}"}
+        | {"part": "A" if of["item_id"] == "k" else "answer"}
         for of in turns
         for model in "mn"
         for trial in ("plain", "shift-1")
     ]
     images = [{**of, "position": n, "image_id": f"{of} {n}"} for of in of_item for n in (1, 2, 3)]
-    tables = {"release.items": of_item, "release.images": images, "release.turns": turns}
-    tables |= {"release.references": turns, "evaluate.answers": answers}
-    put(warehouse, {**tables, "evaluate.judgments": answers})
-    drawn: dict[str, object] = {"n_answers": 50, "n_seed": 0, "apart": ["n"], "orders": ["A"]}
-    found = {
-        row["answer"]: row for row in warehouse.read("evaluate/score_candidates", drawn).to_pylist()
-    }
+    rows: Rows = {"release.items": of_item, "release.images": images, "release.turns": turns}
+    rows |= {"release.references": turns, "evaluate.answers": answers}
+    rows |= {"evaluate.judgments": answers, "release.current": [{"release_id": "r"}]}
+    drawn: Row = {"n_answers": 50, "apart": ["n"], "orders": ["A"]}
+    candidates = asked(tables, "evaluate/score_candidates", rows, **drawn)
+    found = {row["answer"]: row for row in candidates}
     current = [row for row in answers if (row["release_id"], row["model"]) == ("r", "m")]
     assert found.keys() == {row["answer"] for row in current} and len(current) == 8
     for row in current:
         candidate, of = found[row["answer"]], {"release_id": "r", "item_id": row["item_id"]}
-        assert [candidate[name] for name in ("question", "reference", "is_pair")] == [
-            *(row["question"], row["reference"], row["item_id"] == "k")
+        assert picked([candidate], "question reference is_pair") == [
+            (row["question"], row["reference"], row["item_id"] == "k")
         ]
         assert candidate["image_ids"] == [f"{of} {n}" for n in range(1, row["turn"] + 2)]
         place = {name: row[name] for name in ("item_id", "model", "trial", "release_id")}
@@ -403,18 +366,15 @@ def test_people_score_an_answer_with_all_that_was_shown_up_to_its_turn(warehouse
             if each["turn"] < row["turn"] and place.items() <= each.items()
         ]
         assert candidate["earlier"] == (before if row["item_id"] == "k" else [])
-    current = [{"name": release_id, "release_id": release_id} for release_id in "rz"]
-    put(warehouse, {"release.current": current})
-    of_each = warehouse.read("evaluate/score_candidates", {**drawn, "n_answers": 1}).to_pylist()
-    assert len(of_each) == 2
+    rows["release.current"] = [{"name": each, "release_id": each} for each in "rz"]
+    drawn["n_answers"] = 1
+    assert len(asked(tables, "evaluate/score_candidates", rows, **drawn)) == 2
 
 
-JUDGED = {**HERE, "judge": "j", "judge_version": "v", "replicate": 0, "trial": "plain", "turn": 1}
 Score = Callable[[int, str], float]
 
 
-def judge(
-    warehouse: Warehouse,
+def judged(
     n_items: int,
     score: Score,
     *,
@@ -422,176 +382,149 @@ def judge(
     parts: Sequence[str] = ("answer",),
     answer: str = "answer of {model}",
     version: str = "v",
-) -> list[dict[str, object]]:
-    """What is marked where each model answered so many items; `score` is of the item and the part."""
-    places = [(f"i{n}", model) for n in range(n_items) for model in models]
-    answers = [
-        {**HERE, "item_id": item, "model": model, "trial": "plain", "turn": 1, "status": "answered"}
-        | {"answer": answer.format(model=model)}
-        for item, model in places
-    ]
+) -> Rows:
+    """Each model answered so many items; `score` is of the item and the part."""
+    places = [{"item_id": f"i{n}", "model": model} for n in range(n_items) for model in models]
     judgments = [
-        {**JUDGED, "item_id": item, "model": model, "part": part, "score": score(n, part)}
-        | {"judge_version": version.format(model=model)}
-        for n, (item, model) in enumerate(places)
+        {**place, "part": part, "score": score(n, part), "judge_version": version.format(**place)}
+        for n, place in enumerate(places)
         for part in parts
     ]
-    put(warehouse, {"evaluate.answers": answers, "evaluate.judgments": judgments})
-    return warehouse.select("evaluate.constant_judges").to_pylist()
+    answers = [{**place, "answer": answer.format(**place)} for place in places]
+    return {"evaluate.answers": answers, "evaluate.judgments": judgments}
 
 
-def test_a_judge_with_one_score_is_marked_with_its_numbers(warehouse: Warehouse) -> None:
-    (row,) = judge(warehouse, 20, lambda n, _: 5.0 if n else 7.0)
+def test_a_judge_with_one_score_is_marked_with_its_numbers(tables: Tables) -> None:
+    rows = judged(20, lambda n, _: 5.0 if n else 7.0)
+    (row,) = asked(tables, "evaluate.constant_judges", rows)
     of = [{"release_id": "s"}, {"judge": "k"}, {"judge_version": "w"}, {}]
-    score = {**JUDGED, **NO_TURNS, "form": "floor", "subset_label": "", "place": 0}
-    scores = [{**score, **other} for other in of]
-    put(warehouse, {"evaluate.scores": scores})
-    marked = warehouse.select("evaluate.leaderboard", constant_score=5).to_pylist()
-    assert [(each["release"], each["judge"], each["judge_version"]) for each in marked] == [
-        ("r", "j", "v")
-    ] and marked[0]["trained_on"] == []
-    rows = warehouse.read("evaluate/overall", {"release_ids": ["r", "s"]}).to_pylist()
-    assert [each["constant_score"] for each in rows].count(5.0) == 1
-    assert row["judge"] == "j" and row["constant_share"] == 39 / 40
+    rows["evaluate.scores"] = [{"judge_version": "v", **other} for other in of]
+    board = asked(tables, "evaluate.leaderboard", rows)
+    marked = [each for each in board if each["constant_score"] == 5]
+    assert picked(marked, "release judge judge_version trained_on") == [
+        ("release_id", "judge", "v", [])
+    ]
+    found = asked(tables, "evaluate/overall", rows, release_ids=["release_id", "s"])
+    assert [each["constant_score"] for each in found].count(5.0) == 1
+    assert row["judge"] == "judge" and row["constant_share"] == 39 / 40
     assert constant_scores_sentence(row) == (
-        "Judge j on r: 97 % of its scores of 40 different answers to 20 items are 5, so they do not "
-        "tell the models apart. Read some of its judgments, or take another judge."
+        "Judge judge on release_id: 97 % of its scores of 40 different answers to 20 items are 5, so "
+        "they do not tell the models apart. Read some of its judgments, or take another judge."
     )
 
 
 @pytest.mark.parametrize(
-    "of",
+    ("is_constant", "of"),
     [
         # Equal scores of 30 answers to 5 items, and 19 of 20 scores that are equal.
-        {"n_items": 5, "score": lambda *_: 10.0, "models": "abcdef"},
-        {"n_items": 20, "score": lambda n, _: 5.0 + (n % 20 == 0)},
+        (True, {"n_items": 5, "score": lambda *_: 10.0, "models": "abcdef"}),
+        (True, {"n_items": 20, "score": lambda n, _: 5.0 + (n % 20 == 0)}),
         # The mean score of the answer that two of three models gave is that of the other answer.
-        {"n_items": 20, "score": lambda n, _: (4.0, 6.0, 5.0)[n % 3], "models": ["ax", "ay", "b"]}
-        | {"answer": "{model[0]}"},
-    ],
-)
-def test_scores_of_enough_answers_to_enough_items_are_constant(warehouse, of) -> None:
-    assert len(judge(warehouse, **of)) == 1
-
-
-@pytest.mark.parametrize(
-    "of",
-    [
+        (
+            True,
+            {"n_items": 20, "score": lambda n, _: (4.0, 6.0, 5.0)[n % 3]}
+            | {"models": ["ax", "ay", "b"], "answer": "{model[0]}"},
+        ),
         # All tens on a few items may be deserved.
-        {"n_items": 3, "score": lambda *_: 10.0},
-        {"n_items": 7, "score": lambda *_: 10.0, "models": "abcd"},
-        {"n_items": 4, "score": lambda *_: 10.0, "models": [f"m{n}" for n in range(9)]},
+        (False, {"n_items": 3, "score": lambda *_: 10.0}),
+        (False, {"n_items": 7, "score": lambda *_: 10.0, "models": "abcd"}),
+        (False, {"n_items": 4, "score": lambda *_: 10.0, "models": [f"m{n}" for n in range(9)]}),
         # One answer in ten has another score.
-        {"n_items": 20, "score": lambda n, _: 5.0 + (n % 10 == 0)},
+        (False, {"n_items": 20, "score": lambda n, _: 5.0 + (n % 10 == 0)}),
         # Equal answers deserve equal scores, and one model is told apart from nobody.
-        {"n_items": 20, "score": lambda *_: 5.0, "answer": "B"},
-        {"n_items": 40, "score": lambda *_: 5.0, "models": ["m"]},
-        {"n_items": 40, "score": lambda *_: 5.0, "version": "{model}@1"},
+        (False, {"n_items": 20, "score": lambda *_: 5.0, "answer": "B"}),
+        (False, {"n_items": 40, "score": lambda *_: 5.0, "models": ["m"]}),
+        (False, {"n_items": 40, "score": lambda *_: 5.0, "version": "{model}@1"}),
         # Who wins in both orders does not win by its place.
-        {"n_items": 20, "score": lambda *_: 1.0, "parts": ["model-first", "model-second"]},
+        (False, {"n_items": 20, "score": lambda *_: 1.0, "parts": ["model-first", "model-second"]}),
     ],
 )
-def test_few_or_different_scores_are_not(warehouse: Warehouse, of: dict) -> None:
-    assert judge(warehouse, **of) == []
+def test_scores_of_enough_answers_to_enough_items_are_constant(tables, is_constant, of) -> None:
+    assert len(asked(tables, "evaluate.constant_judges", judged(**of))) == is_constant
 
 
 @pytest.mark.parametrize("verdict", [1.0, 0.5, 0.0])
-def test_a_judge_that_has_one_verdict_whatever_it_compares_is_marked(warehouse, verdict):
+def test_a_judge_that_has_one_verdict_whatever_it_compares_is_marked(tables, verdict) -> None:
     """The first place wins, loses or ties: the model's share depends on its place alone."""
-    (row,) = judge(
-        warehouse,
+    rows = judged(
         10,
         lambda _, part: verdict if part == "model-first" else 1 - verdict,
         parts=["model-first", "model-second"],
     )
+    (row,) = asked(tables, "evaluate.constant_judges", rows)
     assert row["constant_score"] == verdict
 
 
-def test_the_printed_leaderboard_marks_it_and_says_why_at_the_end(warehouse, monkeypatch, capsys):
-    judge(warehouse, 20, lambda *_: 5.0)
-    of = {**HERE, **NO_TURNS, "judge": "j", "judge_version": "v", "provider": "p", "n_items": 20}
-    score = {
-        **of,
-        "model": "m",
-        "place": 0,
-        "form": "floor",
-        "subset_label": "",
-        "subset_value": "",
-    }
-    put(warehouse, {"release.current": [{"name": "n", **HERE}], "evaluate.scores": [score]})
-    monkeypatch.setattr(results, "warehouse_of_home", lambda: warehouse)
+def test_the_printed_leaderboard_marks_it_and_says_why_at_the_end(
+    empty_warehouse, monkeypatch, capsys
+):
+    rows = judged(20, lambda *_: 5.0) | {"release.current": [{}]}
+    put(empty_warehouse, full(rows | {"evaluate.scores": [{"judge_version": "v", "n_items": 20}]}))
+    monkeypatch.setattr(results, "warehouse_of_home", lambda: empty_warehouse)
 
-    results.show_results(["j"])
+    results.show_results(["judge"])
 
     printed = capsys.readouterr().out
-    assert "judge j (constant scores), provider p)" in printed
-    assert printed.rstrip().splitlines()[-1].startswith("Judge j on r: 100 % of its scores of 40")
+    assert "judge judge (constant scores), provider provider)" in printed
+    assert (
+        printed.rstrip()
+        .splitlines()[-1]
+        .startswith("Judge judge on release_id: 100 % of its scores of 40")
+    )
 
 
-def test_a_model_that_was_asked_about_all_items_is_not_listed_as_asked_about_some(warehouse):
-    card = {"kind": "benchmark", "origin": "imported", "review_policy": "none", "n_items": 2}
-    items = {"all": "ik", "some": "i"}
+def test_a_model_that_was_asked_about_all_items_is_not_listed_as_asked_about_some(tables) -> None:
     answers = [
-        {**HERE, "model": model, "item_id": item, "trial": trial, "status": "failed"}
-        for model, of in items.items()
+        {"model": model, "item_id": item, "trial": trial}
+        for model, of in (("all", "ik"), ("some", "i"))
         for item in of
         for trial in ("plain", "shift-1")
     ]
-    put(warehouse, {"release.releases": [{**card, **HERE}], "evaluate.answers": answers})
-    (row,) = warehouse.read("evaluate/asked_items").to_pylist()
-    assert (row["model"], row["n_asked"], row["n_items"]) == ("some", 1, 2)
+    rows: Rows = {"release.releases": [{"n_items": 2}], "evaluate.answers": answers}
+    found = asked(tables, "evaluate/asked_items", rows)
+    assert picked(found, "model n_asked n_items") == [("some", 1, 2)]
 
 
-def test_a_turn_rests_on_its_answer_and_on_each_call_of_its_judge_once(
-    warehouse: Warehouse,
-) -> None:
+def test_a_turn_rests_on_its_answer_and_on_each_call_of_its_judge_once(tables: Tables) -> None:
     """Turn 1 has two judgments by call `c` and one by `b`; turn 2 is a prediction, read by rule."""
-    place = {**HERE, "model": "m", "judge": "j", "judge_version": "v", "item_id": "i", "trial": "t"}
-    answer = {**place, "status": "answered", "answer": "A."}
     calls = {1: ["c", "c", "b"], 2: [None]}
-    judged = [
-        {**place, "turn": turn, "part": f"{n}", "status": "judged", "value": 1.0, "call_key": call}
+    observed: list[Row] = [
+        {"turn": turn, "part": f"{n}", "call_key": call}
         for turn, of in calls.items()
         for n, call in enumerate(of)
     ]
-    lacking = [
-        {**place, "turn": turn, "status": status}
+    observed += [
+        {"turn": turn, "status": status, "value": None}
         for turn, status in ((3, "no_reference"), (4, "no_picture"))
     ]
-    answers = [{**answer, "turn": 1, "call_key": "answer"}]
-    answers += [{**answer, "turn": turn, "call_key": None} for turn in (2, 3, 4)]
-    put(warehouse, {"evaluate.answers": answers, "evaluate.observations": [*judged, *lacking]})
-    rows = warehouse.read("evaluate/call_keys_of", {"release_id": "r"}).to_pylist()
-    of_text = hashlib.md5(b"A.").hexdigest()
-    assert [(row["turn"], row["answer"], row["judge_calls"]) for row in rows] == [
-        (1, "answer", ["b", "c"]),
-        (2, of_text, None),
+    answers: list[Row] = [{"turn": 1}, *({"turn": turn, "call_key": None} for turn in (2, 3, 4))]
+    rows = {"evaluate.answers": answers, "evaluate.observations": observed}
+    found = asked(tables, "evaluate/call_keys_of", rows)
+    assert picked(found, "turn answer judge_calls") == [
+        (1, "answer_call_key", ["b", "c"]),
+        (2, hashlib.md5(b"answer").hexdigest(), None),
     ]
 
 
-def test_a_rule_and_a_judge_say_what_they_observed_of_an_example(warehouse: Warehouse) -> None:
+def test_a_rule_and_a_judge_say_what_they_observed_of_an_example(tables: Tables) -> None:
     """The rule read no letter of turn 2, and item `k` is no example."""
-    place = {**HERE, "model": "m", "item_id": "i", "trial": "plain", "judge": "rule", "turn": 1}
     observed = {"A": 1.0, "B": 0.0}
-    rows = [
-        {**place, "metric": metric, "status": "judged", "value": value, "replicate": 0}
-        for metric, value in reversed(observed.items())
-    ]
-    rows += [{**place, "turn": 2, "status": "empty", "replicate": 0}, {**rows[0], "item_id": "k"}]
-    items = [{**place, "item_id": item, "ordinal": n} for n, item in enumerate("ik", start=1)]
-    put(warehouse, {"release.items": items, "evaluate.observations": rows})
-    first = {"release_id": "r", "n_items": 1}
-    (row,) = warehouse.read("evaluate/example_rules_of", first).to_pylist()
+    rows: list[Row] = [{"metric": metric, "value": observed[metric]} for metric in "BA"]
+    rows += [{"turn": 2, "status": "empty", "value": None}, {"item_id": "k"}]
+    items = [{"item_id": item, "ordinal": n} for n, item in enumerate("ik", start=1)]
+    observations = [{"item_id": "i", "judge": "rule", **row} for row in rows]
+    tables_of: Rows = {"release.items": items, "evaluate.observations": observations}
+    (row,) = asked(tables, "evaluate/example_rules_of", tables_of, n_items=1)
     assert (row["item_id"], row["turn"]) == ("i", 1)
     assert [(each["key"], each["value"]) for each in row["scores"]] == [*observed.items()]
 
 
-def test_a_judged_score_and_a_rank_are_of_the_whole_key_of_a_score(warehouse: Warehouse) -> None:
+def test_a_judged_score_and_a_rank_are_of_the_whole_key_of_a_score(tables: Tables) -> None:
     """Every score differs from each other one in a column, and its judged score says in which ones."""
     names = ("release_id", "model", "judge", "judge_version", "metric", "aggregation")
     keys = [dict(zip(names, of, strict=True)) for of in product("rs", "mn", "jk", "vw", "EF", "ab")]
     by = [
-        {**NO_TURNS, **key, "n_turns": 1, "subset_label": label, "subset_value": value}
+        {**key, "subset_label": label, "subset_value": value}
         for key in keys
         for label, value in (("", ""), ("x", "1"), ("x", "2"), ("y", "1"))
     ]
@@ -601,97 +534,133 @@ def test_a_judged_score_and_a_rank_are_of_the_whole_key_of_a_score(warehouse: Wa
         for form in ("floor", "judged")
     ]
     ranks = [{**key, "rank": n, "rank_low": n, "rank_high": n} for n, key in enumerate(keys, 1)]
-    put(warehouse, {"evaluate.scores": scores, "evaluate.ranks": ranks})
-    rows = warehouse.select("evaluate.results", form="floor").to_pylist()
-    assert [row["judged_only"] for row in rows] == [row["value"] for row in rows]
-    assert [row["rank"] for row in rows] == [int(row["value"]) // 4 + 1 for row in rows]
-    assert len(rows) == len(by) == 256
+    rows = {"evaluate.scores": scores, "evaluate.ranks": ranks}
+    found = [row for row in asked(tables, "evaluate.results", rows) if row["form"] == "floor"]
+    assert [row["judged_only"] for row in found] == [row["value"] for row in found]
+    assert [row["rank"] for row in found] == [int(row["value"]) // 4 + 1 for row in found]
+    assert len(found) == len(by) == 256
 
 
-def test_a_call_is_of_all_candidates_that_it_answered_for(warehouse: Warehouse) -> None:
+def test_a_call_is_of_all_candidates_that_it_answered_for(tables: Tables) -> None:
     """Two candidates share call `c`, which answered for both in two turns; `q` is of another call."""
     calls = {("p", 1): "c", ("o", 1): "c", ("o", 2): "c", ("q", 1): "d", ("o", 3): "e"}
     answers = [
-        {**HERE, "model": model, "item_id": "i", "trial": "plain", "turn": turn}
-        | {"status": "failed", "call_key": call, "settings": [("model", model)]}
+        {"model": model, "turn": turn, "call_key": call, "settings": [("model", model)]}
         for (model, turn), call in calls.items()
     ]
     there = [{**row, "release_id": "s", "model": f"{row['model']} there"} for row in answers[3:]]
-    put(warehouse, {"evaluate.answers": [*answers, *there]})
-    rows = warehouse.read("evaluate/labels_of_calls", {"keys": ["d", "c"]}).to_pylist()
-    assert [(row["key"], row["label"]) for row in rows] == [("c", "o, p"), ("d", "q, q there")]
+    rows = {"evaluate.answers": [*answers, *there]}
+    found = asked(tables, "evaluate/labels_of_calls", rows, keys=["d", "c"])
+    assert picked(found, "key label") == [("c", "o, p"), ("d", "q, q there")]
 
 
-def test_each_call_behind_scores_is_of_who_was_asked(warehouse: Warehouse) -> None:
+def test_each_call_behind_scores_is_of_who_was_asked(tables: Tables) -> None:
     """Turn 1 was given; that of turn 2 was read by `x` and judged twice; 3 and 4 are predictions."""
-    place = {**HERE, "model": "m", "item_id": "i", "trial": "plain"}
-    calls = {1: ("given", None), 2: ("answered", "c"), 3: ("answered", None), 4: ("answered", None)}
-    answers = [
-        {**place, "turn": turn, "status": status, "answer": "A.", "call_key": call}
-        for turn, (status, call) in calls.items()
-    ]
-    readers = {2: ("x", "read", "c"), 3: ("rule", None, None), 4: ("rule", None, None)}
-    extractions = [
-        {**place, "turn": turn, "extractor": name, "call_key": call, "answer_call_key": of}
-        for turn, (name, call, of) in readers.items()
-    ]
-    judgment = {**place, "turn": 2, "judge": "j", "answer_call_key": "c", "call_key": "judged"}
-    judgments = [{**judgment, "part": part} for part in "BA"]
-    tables = {"evaluate.extractions": extractions, "evaluate.judgments": judgments}
-    put(warehouse, {**tables, "evaluate.answers": answers})
-    rows = warehouse.read("evaluate/calls_behind", {"release_id": "r"}).to_pylist()
-    names = ("role", "candidate", "asked", "call_key")
-    assert [tuple(row[name] for name in names) for row in rows] == [
-        ("answer", "m", "m", "c"),
-        *[("answer", "m", "m", None)] * 2,
-        *[("judge", "m", "j", "judged")] * 2,
-        *[("reader", "m", "rule", None)] * 2,
-        ("reader", "m", "x", "read"),
+    answers: list[Row] = [{"turn": 1, "status": "given"}, {"turn": 2}]
+    answers += [{"turn": turn, "call_key": None} for turn in (3, 4)]
+    by_rule = {"extractor": "rule", "call_key": None, "answer_call_key": None}
+    readings: list[Row] = [{"turn": 2}, {"turn": 3, **by_rule}, {"turn": 4, **by_rule}]
+    judgments = [{"turn": 2, "part": part} for part in "BA"]
+    rows = {"evaluate.answers": answers, "evaluate.extractions": readings}
+    found = asked(tables, "evaluate/calls_behind", {**rows, "evaluate.judgments": judgments})
+    assert picked(found, "role asked call_key") == [
+        ("answer", "model", "answer_call_key"),
+        *[("answer", "model", None)] * 2,
+        *[("judge", "judge", "judge_call_key")] * 2,
+        ("reader", "extractor", "extractor_call_key"),
+        *[("reader", "rule", None)] * 2,
     ]
 
 
-def test_passes_of_an_item_are_those_that_were_asked_in_their_order(warehouse: Warehouse) -> None:
+def test_passes_of_an_item_are_those_that_were_asked_in_their_order(tables: Tables) -> None:
     """Of `i`, the first pass was not read, the third one was lost, and the last two were not asked."""
-    trials = {"shift-4": "given", "shift-3": "not_asked", "shift-2": "failed"}
-    trials |= {"shift-1": "answered", "shift-0": "answered"}
-    place = {**HERE, "model": "m", "item_id": "i", "turn": 1}
+    statuses = {"shift-4": "given", "shift-3": "not_asked", "shift-2": "failed"}
+    statuses |= {"shift-1": "answered", "shift-0": "answered"}
     answers = [
-        {**place, "trial": trial, "status": status}
+        {"item_id": "i", "trial": trial, "status": status}
         | {"answer": "A." if status in ("given", "answered") else None}
-        for trial, status in trials.items()
+        for trial, status in statuses.items()
     ]
-    reading = {**place, "trial": "shift-1", "extractor": "rule", "value": "B"}
-    of_k = [
-        {**place, "item_id": "k", "trial": trial, "status": "answered", "answer": "A."}
-        for trial in ("shift-0", "shift-1")
-    ]
-    readings = [reading, {**reading, "item_id": "k", "trial": "shift-0", "value": "C"}]
-    put(warehouse, {"evaluate.answers": [*answers, *of_k], "evaluate.extractions": readings})
-    rows = warehouse.read("evaluate/first_readings_of", {"release_id": "r"}).to_pylist()
-    passes = {"shift-0": None, "shift-1": "B", "shift-2": None}
-    assert [(row["reading"], row["n_asked"], row["lost"]) for row in rows] == [
-        (None, 3, True),
-        ("C", 2, False),
-    ]
-    found = [(each["trial"], each["reading"]) for each in rows[0]["passes"]]
-    assert found == [*passes.items()]
+    answers += [{"item_id": "k", "trial": trial} for trial in ("shift-0", "shift-1")]
+    readings = [("i", "shift-1", "B"), ("k", "shift-0", "C")]
+    rows: Rows = {
+        "evaluate.answers": answers,
+        "evaluate.extractions": [
+            {"item_id": item, "trial": trial, "value": value} for item, trial, value in readings
+        ],
+    }
+    found = asked(tables, "evaluate/first_readings_of", rows)
+    assert picked(found, "reading n_asked lost") == [(None, 3, True), ("C", 2, False)]
+    passes = [(each["trial"], each["reading"]) for each in found[0]["passes"]]
+    assert passes == [("shift-0", None), ("shift-1", "B"), ("shift-2", None)]
 
 
-def test_filters_flag_an_item_before_its_statistics_do(warehouse: Warehouse) -> None:
-    item = {**HERE, "item_id": "i", "ordinal": 1}
-    statistics = {"flags": ["hard", "easy"], "n_right": 1, "discrimination": 0.5}
-    flagged = [{**item, "filter": name, "answers": "[]"} for name in ("wrong_item", "text_only")]
-    tables = {"release.items": [item], "evaluate.flagged_items": flagged}
-    put(warehouse, {**tables, "evaluate.item_statistics": [{**item, **statistics}]})
-    rows = warehouse.read("evaluate/flags_of", {"release_id": "r"}).to_pylist()
-    assert [row["flag"] for row in rows] == ["text_only", "wrong_item", "easy", "hard"]
+def test_filters_flag_an_item_before_its_statistics_do(tables: Tables) -> None:
+    rows: Rows = {
+        "release.items": [{}],
+        "evaluate.item_statistics": [{"flags": ["hard", "easy"]}],
+        "evaluate.flagged_items": [{"filter": name} for name in ("wrong_item", "text_only")],
+    }
+    found = asked(tables, "evaluate/flags_of", rows)
+    assert [row["flag"] for row in found] == ["text_only", "wrong_item", "easy", "hard"]
 
 
-def test_of_several_judgments_of_a_queued_answer_the_mean_counts(
-    tables: duckdb.DuckDBPyConnection,
-) -> None:
-    rows = {"evaluate.judgments": [{"replicate": n, "scores": [("d", n)]} for n in (1, 3)]}
+def test_of_several_judgments_of_a_queued_answer_the_mean_counts(tables: Tables) -> None:
+    rows: Rows = {"evaluate.judgments": [{"replicate": n, "scores": [("d", n)]} for n in (1, 3)]}
     others = ("release.turns", "release.references", "evaluate.answers", "evaluate.score_queue")
-    rows |= {table: [{}] for table in others}
-    (row,) = asked(tables, "evaluate/judged_scores", rows)
+    (row,) = asked(tables, "evaluate/judged_scores", rows | {table: [{}] for table in others})
     assert row["score"] == 2
+
+
+def test_current_releases_are_reported_first_and_the_others_by_name_and_age(tables: Tables) -> None:
+    """With their languages: their own one, else those of the pages of their images.
+
+    The others have a report already, or scores as `scored` has them; `unseen` has neither.
+    """
+    releases = [
+        {"release_id": release_id, "name": name, "created_at": created_at, "language": language}
+        for release_id, name, created_at, language in (
+            ("other", "b", "2026-04-01", None),
+            ("old", "a", "2026-01-01", "fr"),
+            ("new", "a", "2026-02-01", None),
+            ("current", "z", "2026-03-01", None),
+            ("scored", "c", "2026-03-01", None),
+            ("unseen", "a", "2026-03-01", None),
+        )
+    ]
+    pages = [
+        {"page_id": page, "page_url": page, "language": language}
+        for page, language in (("1", "en"), ("2", "en"), ("3", "de"))
+    ]
+    images = [
+        {"release_id": release_id, "page_url": page["page_url"], "position": n}
+        for release_id in ("old", "new")
+        for n, page in enumerate(pages, 1)
+    ]
+    rows: Rows = {"release.releases": releases, "release.current": releases[3:4]}
+    rows |= {"evaluate.reports": releases[:3], "evaluate.scores": releases[4:5]}
+    rows |= {"release.images": images, "ingest.pages": pages}
+    reported = asked(tables, "evaluate/reported_releases", rows)
+    assert picked(reported, "release_id is_current languages") == [
+        ("current", True, []),
+        ("new", False, ["de", "en"]),
+        ("old", False, ["fr"]),
+        ("other", False, []),
+        ("scored", False, []),
+    ]
+
+
+def test_an_image_of_several_items_counts_once_in_the_categories_of_pages(tables: Tables) -> None:
+    """So a category never has more images than the release. An image is of a page that is gone."""
+    images = [
+        {"item_id": item, "position": n, "image_id": f"{n}", "page_url": page}
+        for item in "ij"
+        for n, page in enumerate(("first", "second", "gone"), 1)
+    ]
+    pages = [
+        {"page_id": page, "page_url": page, "categories": categories}
+        for page, categories in {"first": ["Art", "Boats"], "second": ["Boats", "Cats"]}.items()
+    ]
+    rows = {"release.images": images, "ingest.pages": pages}
+    found = asked(tables, "evaluate/page_categories_of", rows, n_categories=2)
+    assert found == [{"category": "Boats", "n": 2}, {"category": "Art", "n": 1}]

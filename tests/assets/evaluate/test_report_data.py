@@ -166,49 +166,6 @@ def test_what_a_rule_observed_stands_in_place_of_a_judgment(warehouse: Warehouse
     assert (said["judge"], said["score"], said["call_key"]) == ("rule", None, None)
 
 
-def test_a_release_keeps_its_report_when_it_is_not_in_force_any_more(warehouse: Warehouse) -> None:
-    put(warehouse, {"release.current": []})
-    reported = warehouse.read("evaluate/reported_releases").to_pylist()
-    assert [(row["release_id"], row["is_current"]) for row in reported] == [("mmdu-1", False)]
-    put(warehouse, {"evaluate.reports": [{"release_id": "instruct-1"}]})
-    reported = warehouse.read("evaluate/reported_releases").to_pylist()
-    assert [row["release_id"] for row in reported] == ["instruct-1", "mmdu-1"]
-
-
-def test_current_releases_are_reported_first_and_the_others_by_name_and_age(warehouse) -> None:
-    """With their languages: their own one, else those of the pages of their images."""
-    releases = [
-        {"release_id": release_id, "name": name, "created_at": created_at, "language": language}
-        | {"kind": "benchmark", "origin": "built", "review_policy": "none"}
-        for release_id, name, created_at, language in (
-            ("other", "b", "2026-04-01", None),
-            ("old", "a", "2026-01-01", "fr"),
-            ("new", "a", "2026-02-01", None),
-            ("current", "z", "2026-03-01", None),
-        )
-    ]
-    languages = {"1": "en", "2": "en", "3": "de"}
-    pages = [
-        {"page_id": page, "page_url": page, "language": language}
-        for page, language in languages.items()
-    ]
-    images = [
-        {"release_id": release_id, "page_url": page, "position": int(page)}
-        for release_id in ("old", "new")
-        for page in languages
-    ]
-    tables: dict[str, list[Row]] = {"release.releases": releases, "evaluate.reports": releases[:3]}
-    tables |= {"release.current": releases[3:], "release.images": images, "ingest.pages": pages}
-    put(warehouse, tables)
-    reported = warehouse.read("evaluate/reported_releases").to_pylist()
-    assert [(row["release_id"], row["languages"]) for row in reported] == [
-        ("current", []),
-        ("new", ["de", "en"]),
-        ("old", ["fr"]),
-        ("other", []),
-    ]
-
-
 def test_the_ends_of_a_scale_are_those_of_the_shown_number() -> None:
     spread = metric_row(GroupSpread(name="alignment", observation="score", lowest=0.5))
     assert (spread["low"], spread["high"], spread["inverse"]) == (2.0, None, True)
@@ -234,26 +191,6 @@ def test_the_page_of_a_held_out_split_shows_no_answer_and_nothing_that_tells_it(
     assert [answer["judgments"] for turn in turns for answer in turn["answers"]] == [[], []]
     page = render_report(data, ImageStore(tmp_path / "images"))
     assert "It is red." not in page and "Answer 1." in page
-
-
-def test_an_image_of_several_items_counts_once_in_the_categories_of_pages(warehouse):
-    """So a category never has more images than the release. Two images are of a page that is gone."""
-    images = warehouse.sql("FROM release.images").to_pylist()
-    images += [
-        {**images[0], "release_id": "mmdu-1", "position": n, "image_id": f"{n}", "page_url": "gone"}
-        for n in (3, 4)
-    ]
-    put(warehouse, {"release.images": [*images, *({**row, "item_id": "j"} for row in images)]})
-    categories = {1: ["Art", "Boats"], 2: ["Boats", "Cats"]}
-    pages = [
-        {"page_id": f"{page}", "page_url": f"https://example.org/{page}", "categories": of}
-        for page, of in categories.items()
-    ]
-    put(warehouse, {"ingest.pages": pages})
-
-    of_most = {"release_id": "mmdu-1", "n_categories": 2}
-    counts = warehouse.read("evaluate/page_categories_of", of_most).to_pylist()
-    assert counts == [{"category": "Boats", "n": 2}, {"category": "Art", "n": 1}]
 
 
 RELEASE = "mmbench-1"

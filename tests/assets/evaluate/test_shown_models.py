@@ -166,15 +166,17 @@ PROFILE = Profile.model_validate({"writer": "w", "judges": ["j"], "evaluate": ["
 def test_what_is_archived_on_a_release_or_of_a_judge_is_shown_elsewhere(empty_warehouse):
     blind = "no-images:a"
     keys = [("a", "", "r"), (blind, "", ""), ("b", "j", ""), ("b", "k", "r"), ("", "k", "r")]
+    states = [(*key, "archived") for key in keys]
+    states += [("not listed", "", "", "left the profile"), ("kept", "", "", "kept")]
     columns = ("model", "judge", "release_id", "state")
-    rows = [dict(zip(columns, (*key, "archived"), strict=True)) for key in keys]
+    rows = [dict(zip(columns, state, strict=True)) for state in states]
     put(empty_warehouse, {"evaluate.archive": rows})
     assert [archived_models(empty_warehouse, of) for of in "rs"] == [{"a", blind}, {blind}]
     assert archived_judges(empty_warehouse) == set()
     assert restore(empty_warehouse, PROFILE, "a", "", "r", "") == "a on r"
     assert restore(empty_warehouse, PROFILE, "a", "", "", "") == blind
     assert restore(empty_warehouse, PROFILE, "b", "k", "", "") == "b under the judge k on r"
-    assert kept_models(empty_warehouse) == {blind}, "of b what one judge says"
+    assert kept_models(empty_warehouse) == {blind, "kept"}, "of b what one judge says"
 
 
 TABLES = ("answers", "judgments", "failed", "missing", "scores")

@@ -8,10 +8,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from methods.ingest.wit import SEEN
 from tests.assets.conftest import MakeWorld
 from tests.assets.corpus import Corpus, WitLine
-from tests.assets.filled import put
 from tests.assets.ingesting import (
     ANY_LOSS,
     by_title,
@@ -330,30 +328,3 @@ def test_where_no_row_is_taken_the_next_stage_says_so_in_a_sentence(world, capsy
         if event.is_step_failure
     ]
     assert any(line.startswith("There are no entries: ingest a shard first;") for line in said)
-
-
-def test_a_page_that_one_of_two_shards_leaves_out_counts_in_the_other_alone(empty_warehouse):
-    """By its first row the page is German in one shard and English in the other."""
-    languages = {"one": ("de", "en"), "two": ("en", "de")}
-    rows = [
-        {"wit_shard": shard, "page_url": "page", "image_url": "image", "line_number": number}
-        | {"language": language}
-        for shard, of_rows in languages.items()
-        for number, language in enumerate(of_rows, 1)
-    ]
-    accepted = {"wit_shard": "two", "page_url": "page"}
-    put(empty_warehouse, {"ingest.wit_rows": rows, "ingest.pages": [accepted]})
-    english = {"shards": [*languages], "languages": ["en"]}
-    pages, other_languages, images = (
-        [
-            (row["wit_shard"], row.get("n_rows"))
-            for row in empty_warehouse.read(f"ingest/{name}_of_shards", values).to_pylist()
-        ]
-        for name, values in (
-            ("pages", {**english, "seen": SEEN}),
-            ("other_languages", english),
-            ("image_urls", {"shards": [*languages]}),
-        )
-    )
-    assert pages == [("two", 2)] and other_languages == [("one", 2)]
-    assert images == [("two", None)]

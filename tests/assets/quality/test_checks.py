@@ -13,9 +13,7 @@ from assets.common.tables import rows_to_arrow
 from assets.quality.model_checks import MOST_READ
 from assets.release.built_dialogues import apply_checks
 from methods.release import ApprovedDialogue
-from resources.warehouse import Warehouse
 from tests.assets.conftest import CopyWorld
-from tests.assets.filled import put
 from tests.assets.world import (
     ANY_ASSETS,
     Result,
@@ -196,39 +194,6 @@ def test_a_step_that_fails_as_a_whole_stops_the_checks_however_many_others_are_m
         f"({n} not_json), and at most 20% may be. {n} replies could not be read: "
     )
     assert world.table("quality.checks") == []
-
-
-def test_a_page_that_two_shards_have_is_one_source(empty_warehouse: Warehouse) -> None:
-    """Two sets have entries of the same pictures. One has a dialogue with them in the other order."""
-    languages = {"e": "de", "f": "en", "g": "fr", "h": "nl"}
-    entries = {"s": "ef", "t": "gh"}
-    orders = [("s", (1, 2)), ("s", (2, 1)), ("t", (1, 2))]
-    put(
-        empty_warehouse,
-        {
-            "ingest.entries": [
-                {"wit_shard": shard, "entry_id": entry_id, "title": entry_id, "language": language}
-                for shard in ("one", "two")
-                for entry_id, language in languages.items()
-            ],
-            "cluster.image_sets": [
-                {"set_id": set_id, "position": place, "entry_id": entry_id}
-                | {"image_id": f"image {place}", "kind": "benchmark"}
-                for set_id, of_set in entries.items()
-                for place, entry_id in enumerate(of_set, 1)
-            ],
-            "dialogue.dialogues": [
-                {"dialogue_id": f"{set_id} {order}", "set_id": set_id, "kind": "benchmark"}
-                | {"image_ids": [f"image {place}" for place in order], "n_images": 2}
-                for set_id, order in orders
-            ],
-        },
-    )
-    dialogues = empty_warehouse.read("quality/dialogues").to_pylist()
-    assert [
-        (row["language"], "".join(source["title"] for source in row["sources"]))
-        for row in dialogues
-    ] == [("de", "ef"), ("en", "fe"), ("fr", "gh")]
 
 
 BOTH = "Compare <image-1> and <image-2>."

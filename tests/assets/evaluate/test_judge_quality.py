@@ -211,27 +211,6 @@ def test_the_judge_is_compared_with_people_on_the_answers_that_both_have_scored(
     assert found["kendall"] == pytest.approx(1)
 
 
-def test_judgments_under_two_versions_are_those_of_two_judges(desk: Desk) -> None:
-    """The same answer by two models, judged 9 under one version and 3 under the next."""
-    agreeing(desk)
-    answers = desk.rows("FROM evaluate.answers")
-    desk.fill(
-        "evaluate.answers",
-        [{**row, "answer": ANSWERS[0]} if row["model"] == "model 1" else row for row in answers],
-    )
-    judgments = desk.rows("FROM evaluate.judgments")
-    for row in judgments:
-        row["scores"] = [("Richness", {"model 0": 9, "model 1": 3}.get(row["model"], 5))]
-        row["judge_version"] = "w" if row["model"] == "model 1" else "v"
-    desk.fill("evaluate.judgments", judgments)
-    desk.queue("score", [asked(ANSWERS[0])])
-    scores = {
-        row["judge"]: row["score"]
-        for row in desk.warehouse.read("evaluate/judged_scores").to_pylist()
-    }
-    assert scores == {"j v": 9, "j w": 3}
-
-
 RELEASE = {"benchmark": "convbench", "release_id": "r"}
 REFERENCES = {1: "Two owls.", 2: "To sleep."}
 JUDGED = {"i1": "model", "i2": "model", "i3": "reference", "i4": "reference"}

@@ -605,11 +605,19 @@ def test_filters_flag_an_item_before_its_statistics_do(tables: Tables) -> None:
     assert [row["flag"] for row in found] == ["text_only", "wrong_item", "easy", "hard"]
 
 
-def test_of_several_judgments_of_a_queued_answer_the_mean_counts(tables: Tables) -> None:
-    rows: Rows = {"evaluate.judgments": [{"replicate": n, "scores": [("d", n)]} for n in (1, 3)]}
-    others = ("release.turns", "release.references", "evaluate.answers", "evaluate.score_queue")
-    (row,) = asked(tables, "evaluate/judged_scores", rows | {table: [{}] for table in others})
-    assert row["score"] == 2
+def test_judgments_of_a_queued_answer_are_averaged_by_judge_and_version(tables: Tables) -> None:
+    """Two models gave the same answer, judged under two versions; the second one was judged twice."""
+    judgments = [("m", "v", 0, 9), ("n", "w", 0, 1), ("n", "w", 1, 5)]
+    rows: Rows = {
+        "evaluate.answers": [{"model": model} for model in "mn"],
+        "evaluate.judgments": [
+            {"model": model, "judge_version": version, "replicate": n, "scores": [("d", score)]}
+            for model, version, n, score in judgments
+        ],
+    }
+    rows |= {f"release.{name}": [{}] for name in ("turns", "references")}
+    found = asked(tables, "evaluate/judged_scores", {**rows, "evaluate.score_queue": [{}]})
+    assert picked(found, "judge score") == [("judge v", 9), ("judge w", 3)]
 
 
 def test_current_releases_are_reported_first_and_the_others_by_name_and_age(tables: Tables) -> None:

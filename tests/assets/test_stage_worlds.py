@@ -13,6 +13,7 @@ from tests.assets.query_rows import TURNS, Rows, asked, picked, rows_of
 
 Tables = duckdb.DuckDBPyConnection
 VECTORS = rows_of("cluster.embeddings")
+CAPTIONS = ("reference", "alt_text", "attribution")
 
 
 def test_the_largest_come_first(tables: Tables) -> None:
@@ -322,16 +323,18 @@ def test_entries_without_a_split_are_in_no_benchmark_and_a_text_counts_once(tabl
 
 def test_a_page_has_the_longest_text_that_is_seen(tables: Tables) -> None:
     """Its longest texts have no character that is seen."""
-    texts = [(None, " " * 9), (" " * 9, "section"), ("page", None), ("whole page", "a section")]
+    texts = [(None, " " * 9), (None, "first"), (" " * 9, "section")]
+    texts += [("page", None), ("whole page", "a section")]
     rows = [
         {"line_number": number, "context_page_description": page}
         | {"context_section_description": section}
         for number, (page, section) in enumerate(texts, start=1)
     ]
-    for n_rows, text in enumerate((None, "section", "page", "whole page"), start=1):
+    columns = ("section_title", *(f"caption_{name}_description" for name in CAPTIONS))
+    for n_rows, text in enumerate((None, "first", "section", "page", "whole page"), start=1):
         of = {"ingest.wit_rows": rows[:n_rows]}
         (page,) = asked(tables, "ingest/pages_of_shards", of, languages=[], seen=r"\S")
-        assert (page["page_text"], page["n_rows"]) == (text, n_rows)
+        assert picked([page], "page_text n_rows said") == [(text, n_rows, ["\n".join(columns)])]
 
 
 def test_sources_are_in_the_order_of_lines_and_images_in_that_of_their_urls(tables: Tables) -> None:
@@ -479,29 +482,31 @@ def test_a_page_that_one_of_two_shards_leaves_out_counts_in_the_other_alone(tabl
 
 def test_a_made_picture_has_what_is_known_of_all_it_was_made_of(tables: Tables) -> None:
     """Of the first picture one of two shards knows the licence, and of the third one none does."""
-    licences = [("a", "s", None), ("a", "t", "MIT OR CC0-1.0"), ("b", "s", "CC-BY-4.0")]
-    licences.append(("c", "s", None))
+    known = [("a", "s", "A", None), ("a", "t", "A", "MIT OR CC0-1.0")]
+    known += [("b", "s", "B", "CC-BY-4.0"), ("c", "s", "C", None), ("x", "s", "B", "CC-BY-4.0")]
     made = [
         {"image_id": name * 64, "made_from": [each * 64 for each in of]}
-        for name, of in {"d": "ba", "e": "ca", "f": "b"}.items()
+        for name, of in {"d": "ba", "e": "ca", "f": "xb"}.items()
     ]
     brought = {"image_id": "g" * 64, "made_from": [], "source": "TAP-Vid", "change": None}
     rows: Rows = {
         "ingest.entries": [
             {"image_id": name * 64, "entry_id": name, "wit_shard": shard, "licence": licence}
-            | {"title": f"title {name}", "attribution": f"by {name}"}
-            for name, shard, licence in licences
+            | {"title": title, "attribution": f"by {name}", "page_url": f"page {name}"}
+            for name, shard, title, licence in known
         ],
-        "choice.mmiu_items": [{"image_ids": [name * 64 for name in "abcdefg"]}],
+        "choice.mmiu_items": [
+            {"item_id": item, "image_ids": [name * 64 for name in "abcdefg"]} for item in "ij"
+        ],
         "choice.mmiu_images": [*made, brought],
     }
     found = asked(tables, "release/mmiu_sources", rows)
-    assert picked(found, "licence title attribution") == [
-        ("MIT OR CC0-1.0", "title a", "by a"),
-        ("CC-BY-4.0", "title b", "by b"),
-        (None, "title c", "by c"),
-        ("(MIT OR CC0-1.0) AND CC-BY-4.0", "title a; title b", "by a; by b (changed: change)"),
-        (None, "title a; title c", "by a; by c (changed: change)"),
-        ("CC-BY-4.0", "title b", "by b (changed: change)"),
-        (None, None, "TAP-Vid"),
+    assert picked(found, "licence page_url title attribution") == [
+        ("MIT OR CC0-1.0", "page a", "A", "by a"),
+        ("CC-BY-4.0", "page b", "B", "by b"),
+        (None, "page c", "C", "by c"),
+        ("(MIT OR CC0-1.0) AND CC-BY-4.0", "page a", "A; B", "by a; by b (changed: change)"),
+        (None, "page a", "A; C", "by a; by c (changed: change)"),
+        ("CC-BY-4.0", "page b", "B", "by b; by x (changed: change)"),
+        (None, None, None, "TAP-Vid"),
     ]

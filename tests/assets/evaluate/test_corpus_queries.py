@@ -52,9 +52,10 @@ def test_what_is_in_several_shards_is_counted_once(tables: Tables) -> None:
     of["cluster.clusters"] = [{"entry_id": "e1"}, {"entry_id": "e2"}, {"entry_id": "e3", **noise}]
     of["cluster.image_sets"] = [{"position": 1}, {"position": 2}]
     of["cluster.pictures"] = [{}]
-    of["release.releases"] = rows("release_id origin", ("r", "built"), ("s", "imported"))
+    origins = [("r", "built"), ("s", "imported"), ("t", "imported")]
+    of["release.releases"] = rows("release_id origin", *origins)
     counts = "n_bytes n_clusters n_clustered n_sets has_map n_imported"
-    assert found(tables, "counts", counts, of) == [(20, 1, 2, 1, True, 1)]
+    assert found(tables, "counts", counts, of) == [(20, 1, 2, 1, True, 2)]
 
 
 def test_the_largest_shards_and_clusters_come_first(tables: Tables) -> None:

@@ -228,3 +228,8 @@ def asked(tables: duckdb.DuckDBPyConnection, name: str, rows: Rows, **params: An
 def picked(rows: list[Row], columns: str) -> list[tuple[Any, ...]]:
     """The values of these columns, which are named in one text."""
     return [tuple(row[column] for column in columns.split()) for row in rows]
+
+
+def rows_with(columns: str, *values: tuple[Any, ...], **same: Any) -> list[Row]:
+    """Rows with these values in these columns, and what all of them have."""
+    return [{**same, **dict(zip(columns.split(), of, strict=True))} for of in values]

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 from assets.common.tables import rows_to_arrow
 from methods.ingest.wit import SEEN
 from tests.assets.filled import filled
-from tests.assets.query_rows import TURNS, Rows, asked, picked, rows_of
+from tests.assets.query_rows import TURNS, Rows, asked, picked, rows_of, rows_with
 
 Tables = duckdb.DuckDBPyConnection
 VECTORS = rows_of("cluster.embeddings")
@@ -28,7 +28,7 @@ def test_the_largest_come_first(tables: Tables) -> None:
     assert picked(found, "category n_entries") == [("b", 2), ("c", 2), ("a", 1)]
     rows = {"cluster.clusters": clusters, "ingest.entries": entries}
     found = asked(tables, "cluster/largest_groups", rows, n_rows=2)
-    assert picked(found, "group_id size share") == [*(("b", 2, 0.4), ("c", 2, 0.4))]
+    assert picked(found, "group_id size share") == [("b", 2, 0.4), ("c", 2, 0.4)]
     spoken = {"a": ["x", "y"], "b": ["z"], "c": ["w"]}
     entries = [{"entry_id": each, "language": of} for of, ids in spoken.items() for each in ids]
     read = [{"language": language, "is_read": False} for language in "cba"]
@@ -56,23 +56,16 @@ def test_the_largest_communities_are_some_of_each_kind(tables: Tables) -> None:
 
 def test_the_queue_begins_with_what_the_checks_want_looked_at(tables: Tables) -> None:
     """A pair that a check drops from an instruction set needs nobody."""
-    checks = {
-        "passed": ("pass", "benchmark"),
-        "unclear": ("review", "instruction"),
-        "left": ("drop", "instruction"),
-        "dropped": ("drop", "benchmark"),
-    }
-    rows = {
-        "quality.checks": [
-            {"dialogue_id": item_id, "outcome": outcome, "kind": kind, "not_checked": None}
-            for item_id, (outcome, kind) in checks.items()
-        ],
-        "review.queue": [
-            *({"item_id": item_id} for item_id in checks),
-            {"item_id": "aaa", "kind": "rewrite"},
-        ],
-    }
-    found = asked(tables, "review/queue", rows)
+    checks = rows_with(
+        "dialogue_id outcome kind",
+        ("passed", "pass", "benchmark"),
+        ("unclear", "review", "instruction"),
+        ("left", "drop", "instruction"),
+        ("dropped", "drop", "benchmark"),
+    )
+    queue = [{"item_id": row["dialogue_id"]} for row in checks]
+    queue.append({"item_id": "aaa", "kind": "rewrite"})
+    found = asked(tables, "review/queue", {"quality.checks": checks, "review.queue": queue})
     assert [row["item_id"] for row in found] == ["dropped", "unclear", "left", "passed", "aaa"]
 
 
@@ -97,11 +90,8 @@ def test_pictures_of_seeds_dialogues_and_conversations_have_a_source(tables: Tab
 
 
 def test_the_images_of_a_set_are_in_their_order(tables: Tables) -> None:
-    entries = {3: "a", 1: "b", 2: "c"}
-    sets = [
-        {"position": position, "entry_id": entry_id, "image_id": f"of {entry_id}"}
-        for position, entry_id in entries.items()
-    ]
+    images = [(3, "a", "of a"), (1, "b", "of b"), (2, "c", "of c")]
+    sets = rows_with("position entry_id image_id", *images)
     (found,) = asked(tables, "cluster/prior_sets", {"cluster.image_sets": sets}, kind="benchmark")
     assert found["entry_ids"] == ["b", "c", "a"]
     assert found["image_ids"] == ["of b", "of c", "of a"]
@@ -115,9 +105,8 @@ def test_tasks_are_listed_by_turn_and_name(tables: Tables) -> None:
     ids = ("item_id", "instruction_id", "dialogue_id")
     rows = [{**dict.fromkeys(ids, name), "turns": turns[name]} for name in turns]
     found = asked(tables, "dialogue/turn_tasks", {"dialogue.three_turns": rows})
-    assert [f"{row['turn']}{row['name']}" for row in found] == [
-        *("1a", "1b", "1c", "2a", "2b", "2c", "3a", "3b", "3c")
-    ]
+    listed = " ".join(f"{row['turn']}{row['name']}" for row in found)
+    assert listed == "1a 1b 1c 2a 2b 2c 3a 3b 3c"
 
 
 def test_a_stack_has_the_sources_of_pictures_of_several_sets(tables: Tables) -> None:
@@ -156,7 +145,7 @@ def test_a_release_is_current_if_its_name_says_so(tables: Tables) -> None:
     releases = [{"name": "n", "release_id": each} for each in "cab"]
     rows = {"release.releases": releases, "release.current": [{"name": "n", "release_id": "b"}]}
     found = asked(tables, "release/all", rows)
-    assert picked(found, "release_id is_current") == [*(("a", False), ("b", True), ("c", False))]
+    assert picked(found, "release_id is_current") == [("a", False), ("b", True), ("c", False)]
 
 
 def test_items_are_counted_by_the_licences_of_their_pictures(tables: Tables) -> None:
@@ -170,18 +159,15 @@ def test_items_are_counted_by_the_licences_of_their_pictures(tables: Tables) -> 
     items = [{"item_id": item, "ordinal": n} for n, item in enumerate(licences, 1)]
     rows = {"release.images": images, "release.items": items}
     found = asked(tables, "release/export_licences", rows)
-    assert picked(found, "licences n_items") == [*(([], 1), ([""], 1), (["x", "y"], 2))]
+    assert picked(found, "licences n_items") == [([], 1), ([""], 1), (["x", "y"], 2)]
 
 
 def test_only_built_items_are_counted_if_there_are_any(tables: Tables) -> None:
-    origins = {"a": ("imported", "benchmark"), "b": ("built", "instruction")}
-    releases = [
-        {"release_id": each, "name": each, "origin": origin, "kind": kind}
-        for each, (origin, kind) in origins.items()
-    ]
-    items = [{"release_id": each, "item_id": item} for each in origins for item in "ij"]
+    named = [("a", "imported", "benchmark"), ("b", "built", "instruction")]
+    releases = rows_with("release_id origin kind", *named)
+    items = [{"release_id": each, "item_id": item} for each in "ab" for item in "ij"]
     rows: Rows = {"release.items": items, "release.releases": releases}
-    rows["release.current"] = [{"name": each, "release_id": each} for each in origins]
+    rows["release.current"] = [{"name": each, "release_id": each} for each in "ab"]
     assert asked(tables, "release/items_by_kind", rows) == [{"kind": "instruction", "n": 2}]
     for release in releases:
         release["origin"] = "imported"
@@ -224,12 +210,8 @@ def test_clusters_and_entries_on_the_map_are_in_their_order(tables: Tables) -> N
 
 
 def test_the_loosest_clusters_come_first_and_are_below_the_limit(tables: Tables) -> None:
-    means = {"at the limit": 0.5, "b": 0.25, "a": 0.25, "tight": 0.75}
-    rows = {
-        "cluster.cohesion": [
-            {"cluster_id": each, "mean_similarity": mean} for each, mean in means.items()
-        ]
-    }
+    means = [("at the limit", 0.5), ("b", 0.25), ("a", 0.25), ("tight", 0.75)]
+    rows: Rows = {"cluster.cohesion": rows_with("cluster_id mean_similarity", *means)}
     found = asked(tables, "cluster/loose", rows, n_similarity=0.5)
     assert [row["cluster_id"] for row in found] == ["a", "b"]
     rows |= {"cluster.communities": [{"community_id": "a", "centre_entry_id": "gone"}]}
@@ -254,8 +236,7 @@ def test_an_image_of_a_page_has_the_clusters_of_its_entries_and_its_near_duplica
         "ingest.pages": [{}, {"page_id": "third"}, {"wit_shard": "another", "page_id": "other"}],
     }
     found = asked(tables, "cluster/page_images", rows)
-    columns = "page_id clusters versions duplicate_group"
-    assert picked(found, columns) == [
+    assert picked(found, "page_id clusters versions duplicate_group") == [
         ("other", [], [], None),
         ("page_id", ["a", "b"], ["version_ids"], None),
     ]
@@ -268,16 +249,10 @@ def test_a_changed_entry_has_the_group_of_its_former_version_with_most_of_its_te
     tables: Tables,
 ) -> None:
     """`own` is as it was clustered; the entries of the other rows are gone."""
-    new = {
-        "entry_id": "new",
-        "page_id": "p",
-        "image_id": "i",
-        "caption": "new",
-        "categories": ["c"],
-    }
     ids = {text: hashlib.sha256(text.encode()).hexdigest() for text in ("new", "c")}
     texts = {"category_text_id": ids["c"], "caption_text_id": ids["new"]}
     at = {"page_id": "p", "image_id": "i"}
+    new = {**at, "entry_id": "new", "caption": "new", "categories": ["c"]}
     clusters = [
         {**texts, **at, "entry_id": "near", "category_text_id": "other"},
         {**texts, **at, "entry_id": "far", "caption_text_id": "other"},
@@ -314,7 +289,7 @@ def test_entries_without_a_split_are_in_no_benchmark_and_a_text_counts_once(tabl
         ],
     }
     found = asked(tables, "cluster/left_out_of_benchmarks", rows)
-    assert picked(found, "reason n") == [*(("bridges_splits", 2), ("in the instruction split", 1))]
+    assert picked(found, "reason n") == [("bridges_splits", 2), ("in the instruction split", 1)]
     rows["cluster.embeddings"] = VECTORS
     assert asked(tables, "cluster/known_texts", rows, model="model") == [{"n": 2}]
     rows["cluster.embeddings"] = VECTORS[:1]

@@ -6,7 +6,6 @@ from types import SimpleNamespace
 from typing import Any
 from unittest.mock import AsyncMock, Mock
 
-import dagster as dg
 import pytest
 import yaml
 
@@ -31,9 +30,6 @@ from resources.llm.request import ChatRequest, Completion
 from resources.warehouse import Warehouse
 from tests.assets.evaluate.toy_benchmark import Toy
 from tests.assets.filled import put
-from tests.assets.world import ANY_ASSETS, REPORTS, SCORING
-from tests.resources.reports.report_rows import Page
-from tests.resources.site.reading import pieces_of
 
 NAMES = ["local", "no-images:local", "other-images:local", "baseline:reference", "baseline:empty"]
 ITEMS = [
@@ -52,7 +48,8 @@ ITEMS = [
 def registry(tmp_path) -> Registry:
     path = tmp_path / "models.yaml"
     entry = {"provider": "openai", "base_url": "http://127.0.0.1:9/v1", "model": "weights"}
-    path.write_text(yaml.safe_dump({"profiles": {}, "models": {"local": entry}}))
+    models = {"local": entry, "warm": {**entry, "temperature": 0.7}}
+    path.write_text(yaml.safe_dump({"profiles": {}, "models": models}))
     return load_registry(path)
 
 
@@ -100,6 +97,8 @@ def test_every_pass_of_a_circular_item_goes_without_its_image(registry, name, sh
     assert {request.prompt_version for request in requests} == {Toy.answer_version}
     settings = dict(rows[0]["settings"])
     assert (settings["model"], settings["version"]) == ("weights", "weights-2")
+    warm = dict(asked(registry, "warm", ITEMS[0])[1][0]["settings"])
+    assert (settings["temperature"], warm["temperature"]) == ("0", "0.7")
 
 
 def test_who_is_asked_and_who_runs_it_are_the_models_own(registry: Registry) -> None:
@@ -240,36 +239,3 @@ def test_with_predictions_all_goes_that_was_made_of_them(empty_warehouse: Wareho
     for table in tables:
         found = empty_warehouse.sql(left.format(table))["place"].to_pylist()
         assert found == ["rfile:other", "sfile:mine"], table
-
-
-SITE = dg.AssetSelection.assets(["evaluate", "site"])
-
-
-@pytest.mark.slow
-def test_two_entries_of_one_model_are_told_apart_on_the_leaderboard_and_the_pages(released, copied):
-    """One model as two entries of models.yaml, at temperature 0 and 0.7, evaluated."""
-    world = copied(released)
-    world.set_models({"warm": {"temperature": 0.7}}, evaluate=["careful", "warm", "baseline:empty"])
-    assert world.evaluate().success
-    assert world.run(ANY_ASSETS, assets=SCORING | REPORTS | SITE).success
-    cold, warm = "careful (T=0)", "warm (T=0.7)"
-    rows = world.rows("SELECT DISTINCT model, label FROM evaluate.leaderboard")
-    assert {row["model"]: row["label"] for row in rows} == {
-        "careful": cold,
-        "warm": warm,
-        "baseline:empty": "baseline:empty",
-    }
-    (release,) = world.rows("SELECT DISTINCT release FROM evaluate.leaderboard")
-    report = Page(world.report()).text
-    assert report.count(cold) > 2 and report.count(warm) > 2
-    # In full below the leaderboard.
-    assert "How each model was asked" in report and "context_policy" in report
-    (folder,) = (world.home / "reports" / "items" / release["release"]).iterdir()
-    models = pieces_of(folder)["release"]["models"]
-    assert [(model["name"], model["label"]) for model in models[:2]] == [
-        ("careful", cold),
-        ("warm", warm),
-    ]
-    assert models[1]["settings"]["temperature"] == "0.7"
-    assert models[1]["settings"]["model"] == "offline-careful"
-    assert models[2]["settings"] == {}

@@ -5,15 +5,11 @@ from typing import Any
 
 import duckdb
 
-from tests.assets.query_rows import Row, Rows, asked, picked
+from tests.assets.query_rows import Rows, asked, picked
+from tests.assets.query_rows import rows_with as rows
 
 A, B, C, D = (letter * 64 for letter in "abcd")
 Tables = duckdb.DuckDBPyConnection
-
-
-def rows(columns: str, *values: tuple[Any, ...], **same: Any) -> list[Row]:
-    """Rows with these values in these columns, and what all of them have."""
-    return [{**same, **dict(zip(columns.split(), of, strict=True))} for of in values]
 
 
 def found(

@@ -10,7 +10,7 @@ import pytest
 from dagster_project import results
 from methods.evaluation.constant_scores import constant_scores_sentence
 from tests.assets.filled import put
-from tests.assets.query_rows import Row, Rows, asked, full, picked
+from tests.assets.query_rows import Row, Rows, asked, full, picked, rows_with
 
 Tables = duckdb.DuckDBPyConnection
 
@@ -133,18 +133,16 @@ def test_repetitions_of_a_judge_are_averaged_and_what_has_no_reference_counts_in
 ) -> None:
     """The judge repeated its judgment of turn 1 twice, and once it failed. Another release lacks the
     picture of the item, which is lost there."""
-    observed: list[Row] = [
-        {"turn": turn, "replicate": replicate, "status": status, "value": value}
-        for turn, replicate, status, value in (
-            (1, 2, "judged", 3.0),
-            (1, 0, "judged", 8.0),
-            (1, 1, "failed", None),
-            (2, 0, "no_reference", None),
-            (3, 0, "empty", None),
-            (4, 0, "judged", 7.0),
-            (4, 1, "failed", None),
-        )
-    ]
+    observed = rows_with(
+        "turn replicate status value",
+        (1, 2, "judged", 3.0),
+        (1, 0, "judged", 8.0),
+        (1, 1, "failed", None),
+        (2, 0, "no_reference", None),
+        (3, 0, "empty", None),
+        (4, 0, "judged", 7.0),
+        (4, 1, "failed", None),
+    )
     observed.append({"release_id": "s", "status": "no_picture", "value": None})
     answers: list[Row] = [*({"turn": turn} for turn in range(1, 5)), {"release_id": "s"}]
     rows = {"evaluate.answers": answers, "evaluate.observations": observed}
@@ -473,18 +471,6 @@ def test_the_printed_leaderboard_marks_it_and_says_why_at_the_end(
     )
 
 
-def test_a_model_that_was_asked_about_all_items_is_not_listed_as_asked_about_some(tables) -> None:
-    answers = [
-        {"model": model, "item_id": item, "trial": trial}
-        for model, of in (("all", "ik"), ("some", "i"))
-        for item in of
-        for trial in ("plain", "shift-1")
-    ]
-    rows: Rows = {"release.releases": [{"n_items": 2}], "evaluate.answers": answers}
-    found = asked(tables, "evaluate/asked_items", rows)
-    assert picked(found, "model n_asked n_items") == [("some", 1, 2)]
-
-
 def test_a_turn_rests_on_its_answer_and_on_each_call_of_its_judge_once(tables: Tables) -> None:
     """Turn 1 has two judgments by call `c` and one by `b`; turn 2 is a prediction, read by rule."""
     calls = {1: ["c", "c", "b"], 2: [None]}
@@ -585,9 +571,7 @@ def test_passes_of_an_item_are_those_that_were_asked_in_their_order(tables: Tabl
     readings = [("i", "shift-1", "B"), ("k", "shift-0", "C")]
     rows: Rows = {
         "evaluate.answers": answers,
-        "evaluate.extractions": [
-            {"item_id": item, "trial": trial, "value": value} for item, trial, value in readings
-        ],
+        "evaluate.extractions": rows_with("item_id trial value", *readings),
     }
     found = asked(tables, "evaluate/first_readings_of", rows)
     assert picked(found, "reading n_asked lost") == [(None, 3, True), ("C", 2, False)]
@@ -607,13 +591,10 @@ def test_filters_flag_an_item_before_its_statistics_do(tables: Tables) -> None:
 
 def test_judgments_of_a_queued_answer_are_averaged_by_judge_and_version(tables: Tables) -> None:
     """Two models gave the same answer, judged under two versions; the second one was judged twice."""
-    judgments = [("m", "v", 0, 9), ("n", "w", 0, 1), ("n", "w", 1, 5)]
+    judgments = [("m", "v", 0, {"d": 9}), ("n", "w", 0, {"d": 1}), ("n", "w", 1, {"d": 5})]
     rows: Rows = {
         "evaluate.answers": [{"model": model} for model in "mn"],
-        "evaluate.judgments": [
-            {"model": model, "judge_version": version, "replicate": n, "scores": [("d", score)]}
-            for model, version, n, score in judgments
-        ],
+        "evaluate.judgments": rows_with("model judge_version replicate scores", *judgments),
     }
     rows |= {f"release.{name}": [{}] for name in ("turns", "references")}
     found = asked(tables, "evaluate/judged_scores", {**rows, "evaluate.score_queue": [{}]})
@@ -625,21 +606,17 @@ def test_current_releases_are_reported_first_and_the_others_by_name_and_age(tabl
 
     The others have a report already, or scores as `scored` has them; `unseen` has neither.
     """
-    releases = [
-        {"release_id": release_id, "name": name, "created_at": created_at, "language": language}
-        for release_id, name, created_at, language in (
-            ("other", "b", "2026-04-01", None),
-            ("old", "a", "2026-01-01", "fr"),
-            ("new", "a", "2026-02-01", None),
-            ("current", "z", "2026-03-01", None),
-            ("scored", "c", "2026-03-01", None),
-            ("unseen", "a", "2026-03-01", None),
-        )
-    ]
-    pages = [
-        {"page_id": page, "page_url": page, "language": language}
-        for page, language in (("1", "en"), ("2", "en"), ("3", "de"))
-    ]
+    releases = rows_with(
+        "release_id name created_at language",
+        ("other", "b", "2026-04-01", None),
+        ("old", "a", "2026-01-01", "fr"),
+        ("new", "a", "2026-02-01", None),
+        ("current", "z", "2026-03-01", None),
+        ("scored", "c", "2026-03-01", None),
+        ("unseen", "a", "2026-03-01", None),
+    )
+    languages = [("1", "1", "en"), ("2", "2", "en"), ("3", "3", "de")]
+    pages = rows_with("page_id page_url language", *languages)
     images = [
         {"release_id": release_id, "page_url": page["page_url"], "position": n}
         for release_id in ("old", "new")

@@ -229,33 +229,21 @@ def choices(empty_warehouse: Warehouse) -> Warehouse:
     return empty_warehouse
 
 
-def test_the_letters_are_those_of_the_first_pass_and_of_the_answers_there_are(choices) -> None:
+def test_letters_are_compared_with_keys_and_passes_are_counted(choices: Warehouse) -> None:
+    """The letters are those of the answers that there are: of the first pass, and of all passes."""
     data = choice_data(choices, Mmbench(), ITEMS, RELEASE)
     assert data is not None
     assert {model: dict(of.counts) for model, of in data["shares"].items()} == {
         "m": {"A": 1, "B": 1},
         "n": {"none": 2},
     }
-    assert (data["letters"], dict(data["keys"]), data["n_held_out"]) == (
-        "ABCD",
-        {"A": 1, "B": 1},
-        0,
-    )
-
-
-def test_letters_of_all_passes_are_compared_with_the_key_of_each_pass(choices) -> None:
-    data = choice_data(choices, Mmbench(), ITEMS, RELEASE)
-    assert data is not None
+    keys = {"A": 1, "B": 1}
+    assert (data["letters"], dict(data["keys"]), data["n_held_out"]) == ("ABCD", keys, 0)
     of_m, of_n = data["circular_shares"]["m"], data["circular_shares"]["n"]
     # Under shift 1 the key of q1 is D, that of q2 A. Named: A, A, B, A; right: A, D, B, A.
     assert (dict(of_m.counts), of_m.compared) == ({"A": 3, "B": 1}, 4)
     assert of_m.distance.value == 0.25
     assert (dict(of_n.counts), of_n.compared) == ({"none": 3}, 0)
-
-
-def test_passes_are_counted_against_those_of_all_questions(choices) -> None:
-    data = choice_data(choices, Mmbench(), ITEMS, RELEASE)
     # q1 has four passes and q2 two: `m` misses the second of four. After the lost pass of `n` two are
     # still to be asked, and what it declined is a miss.
-    assert data is not None
     assert data["passes"] == {"m": PassCounts(6, 4, 2, 0), "n": PassCounts(6, 3, 1, 2)}

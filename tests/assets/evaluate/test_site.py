@@ -17,13 +17,15 @@ from methods.evaluation.asking import with_policy
 from resources.images.store import ImageStore
 from resources.llm.ledger import Ledger
 from resources.llm.registry import Profile
+from resources.reports.benchmark_report import render_report
 from resources.settings.prompts import prompt
 from resources.stores_of_home import bring_home_up_to_date
 from resources.warehouse import Warehouse
 from tests.assets.evaluate.test_multiple_choice import COLOURS, picture
-from tests.assets.evaluate.test_report_data import VERSION, evaluated, released
+from tests.assets.evaluate.test_report_data import VERSION, data_of, evaluated, released
 from tests.assets.filled import put
 from tests.resources.llm.entries import call
+from tests.resources.reports.report_rows import Page
 from tests.resources.site.reading import pieces_of
 
 pytestmark = pytest.mark.slow
@@ -126,6 +128,26 @@ def test_an_item_has_its_turns_answers_and_judgments(home: Home) -> None:
     words = pieces["answer_words/0"]
     assert "answer" in words and not {"which", "likes"} & words.keys()
     assert {"answer", "which", "likes"} <= pieces["words/0"].keys()
+
+
+def test_two_entries_of_one_model_are_told_apart_on_its_page_and_in_its_report(home: Home) -> None:
+    settings = {"good": {"temperature": "0"}, "warm": {"temperature": "0.7"}, "baseline:empty": {}}
+    for table in ("evaluate.answers", "evaluate.scores"):
+        rows = [
+            {**row, "model": model, "settings": [*of.items()]}
+            for row in home.rows(table, release_id=RELEASE)
+            for model, of in settings.items()
+        ]
+        home.write(table, rows, {"release_id": RELEASE})
+    home.made()
+    models = {model["name"]: model for model in home.pieces()["release"]["models"]}
+    assert {name: model["settings"] for name, model in models.items()} == settings
+    labels = {"good": "good (T=0)", "warm": "warm (T=0.7)", "baseline:empty": "baseline:empty"}
+    assert {name: model["label"] for name, model in models.items()} == labels
+    report = Page(render_report(data_of(home.warehouse, RELEASE), home.store)).text
+    assert all(report.count(label) > 2 for label in labels.values())
+    # In full below the leaderboard.
+    assert "How each model was asked" in report and "temperature" in report
 
 
 def columns_of(pieces: dict[str, Any], name: str) -> dict[tuple[str, Any], list[Any]]:

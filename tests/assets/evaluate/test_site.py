@@ -131,7 +131,9 @@ def test_an_item_has_its_turns_answers_and_judgments(home: Home) -> None:
 
 
 def test_two_entries_of_one_model_are_told_apart_on_its_page_and_in_its_report(home: Home) -> None:
-    settings = {"good": {"temperature": "0"}, "warm": {"temperature": "0.7"}, "baseline:empty": {}}
+    asked = {"good": "0", "warm": "0.7"}
+    settings = {name: {"model": "it", "temperature": of} for name, of in asked.items()}
+    settings["baseline:empty"] = {}
     for table in ("evaluate.answers", "evaluate.scores"):
         rows = [
             {**row, "model": model, "settings": [*of.items()]}

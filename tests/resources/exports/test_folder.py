@@ -5,19 +5,15 @@ import os
 import shutil
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 
-import huggingface_hub
 import pytest
-from huggingface_hub.hf_api import RepoFile
-from huggingface_hub.utils.sha import git_hash
 
 from methods.evaluation.items import Item, Turn
 from methods.release import Edition
 from resources.exports import source as source_module
 from resources.exports.folder import checked_files, verification_message, write_folder
 from resources.exports.formats import FORMS, form_named
-from resources.exports.push import push, require_publishable, require_repository
+from resources.exports.push import require_publishable, require_repository
 from resources.exports.source import ExportError, ExportSource
 from tests.assets.filled import put
 from tests.resources.folder_content import everything
@@ -250,52 +246,6 @@ def test_what_is_sent_has_a_known_licence_and_no_answer_that_is_held_out(
     open_split = folder("open", imported)
     with pytest.raises(ExportError, match="has answers, but the answers of this split are held"):
         require_publishable(held_out, open_split)
-
-
-def test_a_push_makes_a_private_dataset_and_sends_the_folder_under_the_name_of_the_repository(
-    released, dialogues, tmp_path, monkeypatch
-):
-    calls = []
-    source, folder = released(dialogues), tmp_path / "out"
-    write_folder(folder, FORMS["huggingface"], source)
-    before = everything(folder)
-    (folder / "notes.txt").write_text("mine")
-    loading = f'rows = load_dataset("{source.release_id}.huggingface", "default"'.encode()
-    assert loading in before["README.md"]
-    sent_files: dict[str, bytes] = {}
-
-    def list_repo_tree(_api, *_, **__):
-        return [
-            RepoFile(path=name, size=len(content), oid=git_hash(content))
-            for name, content in sent_files.items()
-        ]
-
-    def upload_folder(_api, **told):
-        calls.append(told)
-        sent_files.update(everything(told["folder_path"]))
-        assert not checked_files(told["folder_path"]).others
-        if len(calls) > 2:
-            raise OSError("the network\nis down")
-        return SimpleNamespace(commit_url="https://hub/commit/1", oid="1")
-
-    api = huggingface_hub.HfApi
-    monkeypatch.setattr(api, "create_repo", lambda _, name, **told: calls.append((name, told)))
-    monkeypatch.setattr(api, "upload_folder", upload_folder)
-    monkeypatch.setattr(api, "list_repo_tree", list_repo_tree)
-    monkeypatch.setattr(api, "list_repo_tree", list_repo_tree)
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
-    assert push(folder, "me/set") == "https://hub/commit/1"
-    (repository, made), sent = calls
-    assert (repository, made["private"], made["repo_type"]) == ("me/set", True, "dataset")
-    assert (sent["repo_id"], sent["commit_message"]) == ("me/set", "out")
-    page = before["README.md"].replace(loading, b'rows = load_dataset("me/set", "default"')
-    assert sent_files["README.md"] == page != before["README.md"]
-    changed = {name for name in before if sent_files[name] != before[name]}
-    assert (sent_files.keys(), changed) == (before.keys(), {"README.md", "manifest.json"})
-    assert everything(folder) == {**before, "notes.txt": b"mine"}, "the folder stays as it is"
-    with pytest.raises(ExportError, match=r"\(the network is down; .*\): push again"):
-        push(folder, "me/set")
 
 
 @pytest.mark.parametrize("name", ["set", "a b/c", "", "me/..", "me/you/set"])

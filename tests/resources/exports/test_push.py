@@ -4,6 +4,7 @@ import base64
 import io
 import json
 import logging
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,8 +14,11 @@ import pytest
 from huggingface_hub.utils import _http
 from huggingface_hub.utils.sha import git_hash
 
+from resources.exports.folder import checked_files
 from resources.exports.push import push
 from resources.exports.source import ExportError
+from tests.resources.exports.conftest import written
+from tests.resources.folder_content import everything
 
 SHARD = "data/default/test-00000-of-00001.parquet"
 ADDRESS = "https://huggingface.co/datasets/me/set/commit/1"
@@ -25,12 +29,13 @@ class Hub:
 
     def __init__(self) -> None:
         self.files: dict[str, bytes] = {}
+        self.created: object = None
         self.excluded: tuple[str, ...] = ()
         self.answers: dict[str, object] = {}
 
     def respond(self, request: httpx2.Request) -> httpx2.Response:
         usual = {
-            "/repos/create": lambda _: {"url": "https://huggingface.co/datasets/me/set"},
+            "/repos/create": self._create,
             "/validate-yaml": lambda _: {},
             "/preupload/": self._plan,
             "/commit/": self._commit,
@@ -39,7 +44,13 @@ class Hub:
         name = next(name for name in usual if name in request.url.path)
         answer = usual[name](request.content)
         answer = self.answers.get(name, answer)
+        if isinstance(answer, Exception):
+            raise answer
         return answer if isinstance(answer, httpx2.Response) else httpx2.Response(200, json=answer)
+
+    def _create(self, content: bytes) -> object:
+        self.created = json.loads(content)
+        return {"url": "https://huggingface.co/datasets/me/set"}
 
     def _plan(self, content: bytes) -> object:
         paths = [file["path"] for file in json.loads(content)["files"]]
@@ -52,7 +63,9 @@ class Hub:
     def _commit(self, content: bytes) -> object:
         for operation in map(json.loads, content.splitlines()):
             value = operation["value"]
-            if operation["key"] == "file":
+            if operation["key"] == "header":
+                self.message = value["summary"]
+            elif operation["key"] == "file":
                 self.files[value["path"]] = base64.b64decode(value["content"])
             elif operation["key"] == "deletedFile":
                 del self.files[value["path"]]
@@ -67,6 +80,8 @@ class Hub:
 
 @pytest.fixture
 def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
     # The storage client writes a log that stays open.
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_DISABLE_XET", True)
     hub, before = Hub(), _http._GLOBAL_CLIENT_FACTORY
@@ -85,6 +100,29 @@ def folder(tmp_path: Path) -> Path:
     files = {name: {"sha256": "", "n_bytes": 1} for name in ("README.md", SHARD)}
     (folder / "manifest.json").write_text(json.dumps({"files": files}))
     return folder
+
+
+def test_a_private_dataset_gets_the_folder_with_a_page_that_names_the_repository(
+    hub, released, dialogues, tmp_path
+):
+    folder = written(released(dialogues), tmp_path / "out", "huggingface")
+    before = everything(folder)
+    (folder / "notes.txt").write_text("mine")
+    assert push(folder, "me/set") == ADDRESS
+    made = {"name": "set", "organization": "me", "type": "dataset", "visibility": "private"}
+    assert (hub.created, hub.message) == (made, "out")
+    page = re.sub(rb'(load_dataset\(")mmdu-[0-9a-f]+\.huggingface', rb"\1me/set", before["README.md"])
+    manifest = hub.files["manifest.json"]
+    assert hub.files == {**before, "README.md": page, "manifest.json": manifest}
+    assert b'rows = load_dataset("me/set", "default"' in page
+    for name, content in hub.files.items():
+        (tmp_path / "sent" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "sent" / name).write_bytes(content)
+    assert checked_files(tmp_path / "sent").n_files == len(before) - 1
+    assert everything(folder) == {**before, "notes.txt": b"mine"}, "the folder stays as it is"
+    hub.answers["/commit/"] = OSError("the network\nis down")
+    with pytest.raises(ExportError, match=r"\(the network is down; .*\): push again"):
+        push(folder, "me/set")
 
 
 def test_shards_and_examples_of_an_earlier_push_are_deleted_and_nothing_else(hub, folder):

@@ -107,8 +107,11 @@ def test_a_users_prompt_that_is_a_broken_link_or_a_device_does_not_leave_the_pro
     path.unlink()
     path.symlink_to(target)
 
-    with pytest.raises(PromptError, match=f"The prompt {path} cannot be read: "):
-        prompt("mmdu/judge")
+    for _ in range(2):
+        with pytest.raises(PromptError, match=f"The prompt {path} cannot be read: "):
+            prompt("mmdu/judge")
+        path.unlink(missing_ok=True)
+        path.write_bytes(b"\xff\xfe")
 
 
 @pytest.mark.parametrize(
@@ -150,9 +153,3 @@ def test_a_prompt_without_its_divider_is_refused_not_half_sent(override, text):
     # Put right, it is found without a restart.
     path.write_text(MINE)
     assert prompt("mmdu/judge").source == MINE
-
-
-def test_a_file_that_is_not_utf_8_is_one_sentence(override):
-    override("mmdu/judge", "").write_bytes(b"\xff\xfe")
-    with pytest.raises(PromptError, match=r"judge\.md cannot be read"):
-        prompt("mmdu/judge")

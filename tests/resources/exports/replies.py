@@ -8,7 +8,8 @@ choices, wrong letters, what no rule reads.
 import base64
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from http.server import ThreadingHTTPServer
 from io import BytesIO
@@ -255,40 +256,27 @@ def request_of(conversation: Conversation, store: ImageStore) -> tuple[Said, ...
 
 def on_the_leaderboard(benchmark: str, items: Sequence[Item]) -> float:
     """The score that the project gives for these replies, where no extractor is asked."""
-    texts: Mapping[tuple[str, str], tuple[str, str | None]] = {
-        (each.item_id, each.trial): (text, read_letter(text, each.choices).letter)
-        for each, text in asked(benchmark, items)
-    }
-    scored = []
+    answers: dict[str, dict[tuple[str, int], Answer]] = defaultdict(dict)
+    letters: dict[str, dict[tuple[str, int], str | None]] = defaultdict(dict)
+    for each, text in asked(benchmark, items):
+        place = each.trial, 1
+        answers[each.item_id][place] = Answer("answered", text) if text else Answer("empty")
+        letters[each.item_id][place] = read_letter(text, each.choices).letter
+    observed = []
     for item in items:
-        of_item = {
-            trial: said for (item_id, trial), said in texts.items() if item_id == item.item_id
-        }
-        transcript = Transcript(
-            {
-                (trial, 1): Answer("answered", text) if text else Answer("empty")
-                for trial, (text, _) in of_item.items()
-            },
-            {(trial, 1): letter for trial, (_, letter) in of_item.items()},
-        )
-        scored += [
+        transcript = Transcript(answers[item.item_id], letters[item.item_id])
+        observed += [
             ScoredObservation(
-                item.item_id,
-                item.cluster,
-                each.trial,
-                each.turn,
-                each.metric,
-                each.value,
-                each.status,
-                labels=labels_by_turn(item)[each.turn],
+                *(item.item_id, item.cluster, judged.trial, judged.turn, judged.metric),
+                *(judged.value, judged.status),
+                labels=labels_by_turn(item)[judged.turn],
             )
-            for each in replay(BENCHMARKS[benchmark].judge(item, transcript), {})
+            for judged in replay(BENCHMARKS[benchmark].judge(item, transcript), {})
         ]
-    rows = score_rows(BENCHMARKS[benchmark].metrics, frame({"m": scored}))
+    rows = score_rows(BENCHMARKS[benchmark].metrics, frame({"m": observed}))
+    whole = (0, "floor", "")
     (value,) = (
-        row["value"]
-        for row in rows
-        if (row["place"], row["form"], row["subset_label"]) == (0, "floor", "")
+        row["value"] for row in rows if (row["place"], row["form"], row["subset_label"]) == whole
     )
     assert isinstance(value, float)
     return value

@@ -111,7 +111,9 @@ def test_a_private_dataset_gets_the_folder_with_a_page_that_names_the_repository
     assert push(folder, "me/set") == ADDRESS
     made = {"name": "set", "organization": "me", "type": "dataset", "visibility": "private"}
     assert (hub.created, hub.message) == (made, "out")
-    page = re.sub(rb'(load_dataset\(")mmdu-[0-9a-f]+\.huggingface', rb"\1me/set", before["README.md"])
+    page = re.sub(
+        rb'(load_dataset\(")mmdu-[0-9a-f]+\.huggingface', rb"\1me/set", before["README.md"]
+    )
     manifest = hub.files["manifest.json"]
     assert hub.files == {**before, "README.md": page, "manifest.json": manifest}
     assert b'rows = load_dataset("me/set", "default"' in page

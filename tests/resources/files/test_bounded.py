@@ -4,6 +4,7 @@ import asyncio
 import gzip
 import os
 import zipfile
+from collections.abc import AsyncIterator, Iterator
 from operator import length_hint
 from pathlib import Path
 
@@ -67,6 +68,24 @@ class TooLarge(Exception):
     pass
 
 
+PACKED = {"content-encoding": "gzip"}
+
+
+def body_of(parts: Iterator[bytes], most: int, waiting: bool, headers: dict[str, str]) -> bytes:
+    """The body of a response that is read up to a size; its parts are there or waited for."""
+
+    async def later() -> AsyncIterator[bytes]:
+        for part in parts:
+            yield part
+
+    async def read() -> bytes:
+        response = httpx2.Response(200, headers=headers, content=later() if waiting else parts)
+        limit_body(response, most, TooLarge)
+        return await response.aread() if waiting else response.read()
+
+    return asyncio.run(read())
+
+
 @pytest.mark.parametrize("packed", [False, True])
 @pytest.mark.parametrize("announced", [False, True])
 @pytest.mark.parametrize("waiting", [False, True])
@@ -75,56 +94,25 @@ def test_a_body_that_is_too_large_packed_or_unpacked_is_not_read_to_its_end(
 ):
     body = bytes(3_000_000)
     content = gzip.compress(body) if packed else body
-    headers = {"content-encoding": "gzip"} if packed else {}
-    if announced:
-        headers["content-length"] = str(len(content))
-    left = iter(())
-
-    async def later():
-        for part in left:
-            yield part
-
-    async def read(most: int) -> bytes:
-        nonlocal left
-        left = iter([content[start : start + 1000] for start in range(0, len(content), 1000)])
-        response = httpx2.Response(200, headers=headers, content=later() if waiting else left)
-        limit_body(response, most, TooLarge)
-        return await response.aread() if waiting else response.read()
-
+    parts = [content[start : start + 1000] for start in range(0, len(content), 1000)]
+    length = {"content-length": str(len(content))} if announced else {}
+    headers, left = length | (PACKED if packed else {}), iter(parts)
     with pytest.raises(TooLarge):
-        asyncio.run(read(1_000_000))
+        body_of(left, 1_000_000, waiting, headers)
     assert packed or length_hint(left) > 1_000
-    assert asyncio.run(read(3_000_000)) == body
+    assert body_of(iter(parts), 3_000_000, waiting, headers) == body
 
 
 @pytest.mark.parametrize("waiting", [False, True])
 def test_a_body_that_unpacks_to_over_100_times_its_size_is_not_read_to_its_end(waiting):
     """As a small file may, a small body may unpack to 20 MB."""
-
-    async def read(n_bytes: int) -> bytes:
-        content = gzip.compress(bytes(n_bytes))
-
-        async def later():
-            yield content
-
-        response = httpx2.Response(
-            200,
-            headers={"content-encoding": "gzip"},
-            content=later() if waiting else iter([content]),
-        )
-        limit_body(response, 1_000_000_000, TooLarge)
-        return await response.aread() if waiting else response.read()
-
-    assert len(asyncio.run(read(19_000_000))) == 19_000_000
+    small, large = (iter([gzip.compress(bytes(size))]) for size in (19_000_000, 40_000_000))
+    assert len(body_of(small, 1_000_000_000, waiting, PACKED)) == 19_000_000
     with pytest.raises(TooLarge):
-        asyncio.run(read(40_000_000))
+        body_of(large, 1_000_000_000, waiting, PACKED)
 
 
 def test_a_body_that_is_compressed_several_times_is_not_unpacked():
-    inner = gzip.compress(gzip.compress(bytes(1000)))
-    response = httpx2.Response(
-        200, headers={"content-encoding": "gzip, gzip"}, content=iter([inner])
-    )
-    limit_body(response, 1_000_000, TooLarge)
+    twice = iter([gzip.compress(gzip.compress(bytes(1000)))])
     with pytest.raises(TooLarge):
-        response.read()
+        body_of(twice, 1_000_000, False, {"content-encoding": "gzip, gzip"})

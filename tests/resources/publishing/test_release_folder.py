@@ -89,26 +89,16 @@ def test_cells_that_a_spreadsheet_would_compute_are_marked_and_read_back(
     assert (tmp_path / "out" / ID / "attribution.csv").read_text().startswith("image,title")
 
 
-def test_a_carriage_return_in_a_cell_begins_no_row(tmp_path, release, store):
-    questions = ["<ImageHere>\n=1+1\rx", "Why?\r3\r=1+1", "Sing."]
-    (item,) = release["rows"]["items"] = release["rows"]["items"][:1]
-    turn = release["rows"]["turns"][0]
-    release["rows"]["turns"] = [
-        {
-            **turn,
-            "turn": number,
-            "question": question,
-            "image_positions": [1] if number == 1 else [],
-        }
-        for number, question in enumerate(questions, start=1)
-    ]
-    release["rows"]["references"] = []
-    release["rows"]["images"] = release["rows"]["images"][:1]
+def test_a_carriage_return_in_a_cell_begins_no_row(tmp_path, store):
+    first, *others = questions = ["<ImageHere>\n=1+1\rx", "Why?\r3\r=1+1", "Sing."]
+    turns = (Turn(1, first, (1,), {}), *(Turn(n, text, (), {}) for n, text in enumerate(others, 2)))
+    item = Item("item-a", turns, (store.put(one_colour("red")).image_id,))
+    rows = imported_release("convbench", Edition("convbench"), [item]).rows
     card = {**CARD, "benchmark": "convbench", "n_items": 1}
-    write_release(tmp_path / "out", **{**release, "card": card})
+    write_release(tmp_path / "out", card, rows, store)
     path = tmp_path / "out" / ID / "convbench.csv"
     (read,) = read_items(convbench_forms, path, path.parent, store)
-    assert (read.item_id, [turn.question for turn in read.turns]) == (item["item_id"], questions)
+    assert (read.item_id, [turn.question for turn in read.turns]) == ("item-a", questions)
 
 
 @pytest.mark.parametrize(
@@ -184,15 +174,10 @@ def test_a_folder_of_an_earlier_version_gets_the_files_it_lacks_and_nothing_else
     after = everything(root)
     assert set(after) - set(before) == lacks
     assert {name: data for name, data in after.items() if name not in lacks} == before
-    assert json.loads((root / ID / "tables.json").read_text()) == {
-        "files": {
-            each.path.removeprefix(f"{ID}/"): each.sha256
-            for each in first
-            if not each.path.endswith("tables.json")
-        },
-        "releases": [CARD],
-        **release["rows"],
-    }
+    listed = {path.removeprefix(f"{ID}/"): digest for path, digest in hashes(first).items()}
+    del listed["tables.json"]
+    tables = {"files": listed, "releases": [CARD], **release["rows"]}
+    assert json.loads((root / ID / "tables.json").read_text()) == tables
 
 
 def hashes(files: list[ExportedFile]) -> dict[str, str]:

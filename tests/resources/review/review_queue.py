@@ -81,6 +81,13 @@ def kept(store):
     return [rows(store, f"SELECT * FROM {table} ORDER BY 1, 2") for table in ("standings", "bars")]
 
 
+def assert_follows_from_events(store):
+    """The stored rows are those that the events make."""
+    before = kept(store)
+    store.rebuild()
+    assert kept(store) == before, "events and what follows from them went together"
+
+
 def change(store, statement, **values):
     """Run a statement, for what the store's methods do not do."""
     with store._store.transaction() as connection:

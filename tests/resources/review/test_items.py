@@ -10,6 +10,7 @@ from resources.review.locks import LOCK_SECONDS
 from resources.review.rules import RulesError
 from resources.review.store import ReviewStore
 from tests.resources.review.review_queue import (
+    assert_follows_from_events,
     item,
     kept,
     queue,
@@ -211,12 +212,8 @@ def test_what_is_kept_is_what_the_events_make(tmp_path):
         content = store.state(lock.item_id).item["content"]
         edits = content | {key: f"Text {random_.randrange(3)}"} if said == "edit" else None
         store.decide(lock.token, verdict(lock, annotator, said, edits))
-    before = kept(store)
-    assert len({row[3] for row in before[0]}) >= 3, "many statuses were reached"
-
-    store.rebuild()
-
-    assert kept(store) == before
+    assert len({row[3] for row in kept(store)[0]}) >= 3, "many statuses were reached"
+    assert_follows_from_events(store)
 
 
 def test_decisions_made_elsewhere_move_items_too(store):

@@ -226,12 +226,8 @@ def test_items_rated_twice_are_the_last_ones_in_the_order_of_the_queue(rows) -> 
         "withdrawn": [{}, {"reviewer": "bob"}],
     }
     for place, item_id in enumerate(reversed(events)):
-        of = {
-            "item_id": item_id,
-            "set_id": "s",
-            "place": place,
-            "withdrawn": int(item_id == "withdrawn"),
-        }
+        of = {"item_id": item_id, "set_id": "s", "place": place}
+        of |= {"withdrawn": int(item_id == "withdrawn")}
         rows.add("items", {**ITEM, **of, "kind": "score" if item_id == "a" else "rewrite"})
         rows.add("item_contents", {"item_id": item_id, "item": f"all of {item_id}"})
     for item_id, made in events.items():

@@ -8,9 +8,9 @@ from resources.review.accounts import AccountError, Accounts
 from resources.review.store import ReviewStore
 from tests.resources.review.account_clock import CHEAP, RIGHT, WRONG, text_of
 from tests.resources.review.review_queue import (
+    assert_follows_from_events,
     change,
     columns,
-    kept,
     queue,
     rows,
     status,
@@ -82,9 +82,7 @@ def test_a_new_name_stands_everywhere_and_the_person_goes_on(store, accounts):
     assert accounts.get(NAME) is None and accounts.get("anne") is not None
     lock = store.lock_item("Anne", "annotator", item_id="item-2")
     assert lock is not None and store.draft(lock.claim)[0] == {"note": "half"}
-    again = kept(store)
-    store.rebuild()
-    assert kept(store) == again
+    assert_follows_from_events(store)
 
 
 def test_an_erased_person_is_a_pseudonym_and_the_decisions_stay(store, accounts):
@@ -179,6 +177,4 @@ def test_two_spellings_of_earlier_versions_become_one_when_the_file_is_opened(st
         (NAME, "reject"),
         ("ZOE", "accept"),
     ]
-    again = kept(opened)
-    opened.rebuild()
-    assert kept(opened) == again
+    assert_follows_from_events(opened)

@@ -1,7 +1,5 @@
 """What holds for a lake alone: its writers, rules, snapshots, upkeep, and how it is filled."""
 
-import subprocess
-import textwrap
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -63,33 +61,24 @@ def release(release_id: str) -> pa.Table:
     )
 
 
-def processes(lake: Lake, script: str, *arguments: object) -> list[subprocess.Popen[str]]:
-    """A process for each argument, which has it, the lake and its files."""
-    prelude = """
-        import itertools, sys
-        from resources.warehouse.lake import Lake
-        from resources.warehouse.lake_connection import LakeAddress
-        from tests.resources.test_warehouse import TABLE, answers, held
+WRITER = """
+    import sys
+    from resources.warehouse.lake import Lake
+    from resources.warehouse.lake_connection import LakeAddress
+    from tests.resources.test_warehouse import TABLE, answers
 
-        lake, told = Lake(LakeAddress(*sys.argv[1:3])), sys.argv[3]
-    """
-    text = textwrap.dedent(prelude) + textwrap.dedent(script)
-    return [start(text, *lake.address, argument, stdout=subprocess.PIPE) for argument in arguments]
+    lake, writer = Lake(LakeAddress(*sys.argv[1:3])), int(sys.argv[3])
+    for number in range(4):
+        set_id = str(writer % 4)
+        lake.replace(TABLE, answers(set_id, 20, f"{writer} {number}"), {"set_id": set_id})
+"""
 
 
 @pytest.mark.nightly
 def test_eight_writers_and_upkeep_at_once_all_succeed_and_readers_see_whole_writes(lake):
     """Two of them write each of four partitions, and all of them meet at their commits."""
     lake.replace(TABLE, answers("kept", 5, "0"), {"set_id": "kept"})
-    writers = processes(
-        lake,
-        """
-        for number in range(4):
-            set_id = str(int(told) % 4)
-            lake.replace(TABLE, answers(set_id, 20, f"{told} {number}"), {"set_id": set_id})
-        """,
-        *range(8),
-    )
+    writers = [start(WRITER, *lake.address, number) for number in range(8)]
     seen = []
     while any(writer.poll() is None for writer in writers):
         seen += held(lake).items()

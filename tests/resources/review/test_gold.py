@@ -79,8 +79,8 @@ class TestCalibration:
         assert store.lock_item("new", "annotator", item_id="item-15") is None
         said = ["accept", "reject", "accept", "accept"]
         assert all(is_gold(work(store, "new", verdict_=each)) for each in ("skip", *said))
-        for _ in range(8):
-            work(store, "bad", verdict_="reject")
+        assert all(is_gold(work(store, "bad", verdict_="reject")) for _ in range(8))
+        assert work(store, "bad") is None and store.in_calibration("bad"), "no gold is left"
         assert not store.in_calibration("new")
         people = [("bad", 8, 0, "in_calibration"), ("new", 4, 3, "passed")]
         assert store.overview().gold.people == people
@@ -91,13 +91,6 @@ class TestCalibration:
                 store.append([verdict(store.item(row["item_id"]), name, "reject")])
         people = {row[0]: row[3] for row in store.overview().gold.people}
         assert (people["new"], people["old"]) == ("passed", "not_calibrated")
-
-    @pytest.mark.files_alone
-    def test_who_does_not_is_given_gold_until_there_is_none(self, store):
-        taken = [work(store, "new", verdict_="reject") for _ in range(8)]
-        assert all(map(is_gold, taken)) and work(store, "new") is None
-        assert store.in_calibration("new")
-        assert store.overview().gold.people == [("new", 8, 0, "in_calibration")]
 
     @pytest.mark.files_alone  # two stores
     def test_experts_and_a_store_without_enough_gold_hold_nobody_back(self, store, tmp_path):

@@ -80,14 +80,6 @@ class TestLocking:
         lock = store.lock_item("eve", "admin")
         assert (lock.item_id, lock.round) == ("item-0", 2)
 
-    def test_skipped_it_is_somebody_elses(self, store):
-        assert work(store, "ann", verdict_="skip") == "item-0"
-
-        assert store.lock_item("ann", "annotator", item_id="item-0") is None
-        assert store.lock_item("ann", "annotator").item_id == "item-1"
-        assert store.lock_item("bob", "annotator").item_id == "item-0"
-        assert status(store, "item-0") == "round_1"
-
     def test_sent_back_by_an_expert_it_comes_first_to_annotators(self, store):
         work(store, "ann", item_id="item-2")
         work(store, "eve", "expert", "reject")
@@ -104,16 +96,6 @@ class TestLocking:
         assert work(store, "eve", "expert") is None
         work(store, "fay", "expert")
         assert status(store, "item-2") == "approved"
-
-    def test_rejected_by_annotators_it_is_taken_up_by_one_who_asks_for_it(self, store):
-        work(store, "ann", verdict_="reject")
-
-        assert store.lock_item("bob", "annotator").item_id == "item-1"
-        lock = store.lock_item("bob", "annotator", item_id="item-0")
-        assert lock.round == 1
-        with pytest.raises(StaleDecision, match="was rejected"):
-            store.decide(lock.token, verdict(lock, "bob"))
-        assert store.lock_item("cat", "annotator", item_id="item-0") is None
 
 
 class TestLocks:
@@ -261,9 +243,10 @@ class TestWhyNot:
         store.assign("cat", "annotator", "ada")
         assert self.why(store, "cat") == "locked", "hers, too, and one person decides it"
         work(store, "ann", verdict_="reject", item_id="item-1")
-        assert store.lock_item("bob", "annotator", item_id="item-1"), (
-            "rejected it is kept for nobody"
-        )
+        lock = store.lock_item("bob", "annotator", item_id="item-1")
+        assert lock.round == 1, "rejected it is kept for nobody"
+        with pytest.raises(StaleDecision, match="was rejected"):
+            store.decide(lock.token, verdict(lock, "bob"))
         assert self.why(store, "dan", "item-1") == "locked"
 
     def test_the_calibration(self, tmp_path):

@@ -78,12 +78,7 @@ def in_text(image: bytes) -> str:
     return base64.b64encode(image).decode()
 
 
-IMAGES = [
-    in_text(RED),
-    RED,
-    {"bytes": RED, "path": "x.png"},
-    {"bytes": None, "path": "red.png"},
-]
+IMAGES = [in_text(RED), RED, {"bytes": RED, "path": "x.png"}, {"bytes": None, "path": "red.png"}]
 
 
 @pytest.mark.parametrize("index", [7, 7.0, "7"])
@@ -108,8 +103,7 @@ def test_nan_is_missing_beside_structs_and_a_text_elsewhere(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "images",
-    [[in_text(RED), in_text(BLUE)], [RED, BLUE], [{"bytes": RED}, {"bytes": BLUE}]],
+    "images", [[in_text(RED), in_text(BLUE)], [RED, BLUE], [{"bytes": RED}, {"bytes": BLUE}]]
 )
 def test_several_images_are_a_list(images, tmp_path):
     row = {**ROW, "task": "mevis", "context": "See.", "image": images}

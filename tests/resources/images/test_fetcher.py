@@ -177,13 +177,14 @@ def test_a_mirrors_password_is_for_the_mirror_alone(uploads):
             for host in ("", "a:99999/", "a:b@c:x", "[::1/")
         ),
         ("https:///images", "its host or its port"),
+        *((f"http://a:b{mark}CRET@example.org/images", "is not a valid http") for mark in "/?#"),
         ("/no/such/folder", "make the folder"),
     ],
 )
 def test_a_mirror_that_cannot_be_one_is_said_at_once(mirror, what):
     with pytest.raises(ImageSourceError, match=what) as caught:
         ImageFetcher(mirror)
-    assert "a:b" not in str(caught.value)
+    assert "a:b" not in str(caught.value) and "CRET" not in str(caught.value)
 
 
 TWO = [f"{WEB}en/Landmark.png", f"{WEB}commons/Landmark.png", f"{WEB}en/Landmark.png?v=2"]
@@ -258,13 +259,6 @@ def test_a_mirror_with_a_secret_is_not_told_to_other_machines(mirror):
 def test_the_source_of_an_image_is_the_address_of_the_mirror_without_its_query(query):
     fetcher = ImageFetcher(f"https://ada:S3@example.org/images?{query}")
     assert fetcher.source(TWO[0]) == "https://example.org/images/Landmark.png"
-
-
-@pytest.mark.parametrize("secret", ["S3/CRET", "S3?CRET", "S3#CRET"])
-def test_the_message_on_a_mirror_that_cannot_be_one_has_no_part_of_its_password(secret):
-    with pytest.raises(ImageSourceError, match="is not a valid http") as refused:
-        ImageFetcher(f"http://ada:{secret}@example.org/images")
-    assert "S3" not in str(refused.value) and "CRET" not in str(refused.value)
 
 
 @pytest.mark.parametrize("mirror", [None, "https://example.org/images"])

@@ -22,12 +22,7 @@ from resources.llm.server_errors import read_error
 from resources.mock_server import vocabulary
 from resources.mock_server.chat_completion import chat_body
 from resources.mock_server.chat_request import BadRequest, read_chat
-from resources.mock_server.choice_questions import (
-    QUESTIONS,
-    is_chinese,
-    to_english,
-    worded,
-)
+from resources.mock_server.choice_questions import QUESTIONS, is_chinese, to_english, worded
 from resources.mock_server.image_facts import analyse
 from resources.mock_server.vocabulary import correctness, stated_facts
 from resources.settings.prompts import prompt

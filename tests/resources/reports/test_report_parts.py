@@ -8,14 +8,7 @@ from resources.reports import report_blocks as block
 from resources.reports.benchmark_report import render_report
 from resources.reports.report_leaderboard import panes_of
 from tests.resources.page_outline import outline
-from tests.resources.reports.report_rows import (
-    OVERALL,
-    Page,
-    compared,
-    metric,
-    part,
-    tables_of,
-)
+from tests.resources.reports.report_rows import OVERALL, Page, compared, metric, part, tables_of
 
 LEAVES = {"style": "look", "topic": "look", "count": "number", "order": "number", "cause": "reason"}
 LEVELS = ["kind", "leaf"]

@@ -66,8 +66,7 @@ def test_a_password_set_meanwhile_is_not_replaced(accounts, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "garbage",
-    ["", "no hash", RIGHT, "$argon2id$", "$argon2id$v=19$m=8,t=1,p=1$YQ$YQ"],
+    "garbage", ["", "no hash", RIGHT, "$argon2id$", "$argon2id$v=19$m=8,t=1,p=1$YQ$YQ"]
 )
 def test_garbage_in_the_place_of_a_hash_signs_nobody_in(accounts, garbage):
     accounts.add("bob", "expert", RIGHT)
@@ -97,8 +96,7 @@ def test_every_failure_takes_one_argon2id_hash(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "name",
-    ["a", "Anne-Marie O'Neil", "r2d2", "张伟", "अनिता", "Zoë", "a.b_c@d", "Юрий", "x" * 40],
+    "name", ["a", "Anne-Marie O'Neil", "r2d2", "张伟", "अनिता", "Zoë", "a.b_c@d", "Юрий", "x" * 40]
 )
 def test_a_name_may_be_and_is_kept_in_form_nfc(name):
     assert checked_name(name) == checked_name(unicodedata.normalize("NFD", name)) == name

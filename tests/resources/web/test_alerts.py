@@ -27,10 +27,10 @@ def test_a_webhook_gets_slacks_form_with_slacks_characters_spelled_out(monkeypat
     with answering(status(200)) as server:
         monkeypatch.setenv(WEBHOOK, webhook(server))
         assert variables_set() == [WEBHOOK]
-        assert send("build failed", "a <!channel> & b") == []
+        assert send("build failed", 'a <!channel> & "b"') == []
         assert send("s", "x" * 9000) == []
     first, long = (json.loads(asked.body) for asked in server.received)
-    assert first == {"text": "build failed\na &lt;!channel&gt; &amp; b"}
+    assert first == {"text": 'build failed\na &lt;!channel&gt; &amp; "b"'}
     assert len(long["text"]) < 3100
 
 

@@ -61,11 +61,17 @@ def test_the_resources_of_a_process_share_a_pause_of_hours_and_wait_for_none(
     assert uploads.asked == {} and n_asked == 1
 
 
+NEITHER = (None, "", "soon", "inf", "nan", "Thursday", "Fri, 31 Dec 99999 23:59:59 GMT")
+
+
 @pytest.mark.parametrize(
     ("value", "seconds"),
-    [("7", 7), ("0.25", 0.25), ("-3", 0), (" 2 ", 2), ("Thu, 01 Jan 1970 00:00:00 GMT", 0)],
+    [
+        *(("7", 7), ("0.25", 0.25), ("-3", 0), (" 2 ", 2), ("Thu, 01 Jan 1970 00:00:00 GMT", 0)),
+        *((value, None) for value in NEITHER),
+    ],
 )
-def test_a_number_is_seconds_and_a_date_in_the_past_no_wait(value, seconds):
+def test_a_number_is_seconds_a_past_date_no_wait_and_another_text_nothing(value, seconds):
     assert retry_after(value) == seconds
 
 
@@ -78,10 +84,3 @@ def test_a_date_counts_from_now_in_any_zone():
         time.asctime(time.gmtime(then)),  # the oldest form of an HTTP date has no zone: it is GMT
     ):
         assert retry_after(date) == pytest.approx(100, abs=2), date
-
-
-@pytest.mark.parametrize(
-    "value", [None, "", "soon", "inf", "nan", "Thursday", "Fri, 31 Dec 99999 23:59:59 GMT"]
-)
-def test_what_is_neither_is_none(value):
-    assert retry_after(value) is None

@@ -4,6 +4,9 @@ import pytest
 
 from resources.web.request_guard import refusal
 
+EACH_REQUEST = pytest.mark.parametrize(
+    ("method", "kind"), [("POST", "http"), ("GET", "http"), ("GET", "websocket")]
+)
 OWN = "https://loom.example.org, http://webserver:3000"
 
 
@@ -74,9 +77,7 @@ def test_the_refusal_of_a_name_says_what_to_set(monkeypatch):
         {},
     ],
 )
-@pytest.mark.parametrize(
-    ("method", "kind"), [("POST", "http"), ("GET", "http"), ("GET", "websocket")]
-)
+@EACH_REQUEST
 def test_own_pages_and_programs_are_answered(method, kind, headers):
     assert refused(method, kind, **headers) is None
 
@@ -96,9 +97,7 @@ def test_own_pages_and_programs_are_answered(method, kind, headers):
         {"sec_fetch_site": "unheard-of"},
     ],
 )
-@pytest.mark.parametrize(
-    ("method", "kind"), [("POST", "http"), ("GET", "http"), ("GET", "websocket")]
-)
+@EACH_REQUEST
 def test_pages_of_other_origins_are_refused(method, kind, headers):
     assert refused(method, kind, **headers) is not None
 

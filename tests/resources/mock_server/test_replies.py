@@ -21,7 +21,7 @@ from resources.llm.error_kinds import kind_of
 from resources.llm.server_errors import read_error
 from resources.mock_server import vocabulary
 from resources.mock_server.chat_completion import chat_body
-from resources.mock_server.chat_request import BadRequest, read_chat
+from resources.mock_server.chat_request import BadRequest
 from resources.mock_server.choice_questions import QUESTIONS, is_chinese, to_english, worded
 from resources.mock_server.image_facts import analyse
 from resources.mock_server.vocabulary import correctness, stated_facts
@@ -50,17 +50,22 @@ def test_data_cannot_close_or_open_a_section():
     assert run("summary", SUMMARY.format(page)) == page
 
 
-@pytest.mark.parametrize("task", ["poet", "", "Judge"])
-def test_an_unknown_task_is_refused_with_the_list_of_tasks(task):
-    with pytest.raises(BadRequest, match=f"no task '{task}': .* names one of answers, caption, "):
-        run(task, "x")
-
-
-@pytest.mark.parametrize("metadata", ["judge", ["judge"], {"task": 1}, {"task": ["judge"]}])
-def test_metadata_of_another_form_is_refused(metadata):
-    request = {"model": "offline-judge", "messages": prompt_messages("", "x")}
-    with pytest.raises(BadRequest, match="metadata"):
-        read_chat({**request, "metadata": metadata})
+@pytest.mark.parametrize(
+    ("field", "value", "said"),
+    [
+        *(
+            ("metadata", {"task": task}, f"no task '{task}': .* names one of answers, caption, ")
+            for task in ("poet", "", "Judge")
+        ),
+        *(("metadata", each, "metadata") for each in ("judge", ["judge"], {"task": 1})),
+        ("metadata", {"task": ["judge"]}, "metadata"),
+        *(("max_tokens", limit, "max_tokens") for limit in (0, -1, 2.5, "many", True)),
+    ],
+)
+def test_a_task_metadata_or_a_limit_that_is_none_is_refused(field, value, said):
+    request = {"model": "offline-judge", "messages": prompt_messages("", "x"), field: value}
+    with pytest.raises(BadRequest, match=said):
+        chat_body(request, 128_000)
 
 
 @pytest.mark.parametrize(
@@ -142,12 +147,6 @@ def text_of(body: dict) -> str:
 def held_to(schema: object) -> dict[str, object]:
     shape = {"name": "reply", "schema": schema, "strict": True}
     return {"response_format": {"type": "json_schema", "json_schema": shape}}
-
-
-@pytest.mark.parametrize("limit", [0, -1, 2.5, "many", True])
-def test_a_limit_that_is_none_is_refused(limit):
-    with pytest.raises(BadRequest, match="max_tokens"):
-        asked("answers", max_tokens=limit)
 
 
 def test_what_a_task_says_is_the_schemas_object():

@@ -244,16 +244,13 @@ def test_an_estimate_as_the_table_shows_it() -> None:
     assert [ReportEstimate(value).shade for value in (None, -3.0, 41.2, 104.0)] == [0, 0, 0.412, 1]
 
 
-def test_a_number_as_its_scale_shows_it_and_a_difference_with_its_sign() -> None:
+def test_a_number_and_a_difference_as_their_scale_shows_them_and_places_on_a_scale() -> None:
     shown = [Scale().shown(each) for each in (7.0, -0.01, math.nan)]
     assert shown == ["7.0", "0.0", "–"] and Scale(1, 10).shown(7.0) == "7.00"
     infinite = Scale(2, None).shown(math.inf), Scale(None, None).shown(-math.inf)
     assert infinite == ("∞", "−∞")
     shown = [Scale().difference(each) for each in (2.0, -2.0, 0.0, 0.04, None)]
     assert shown == ["+2.0", "−2.0", "0.0", "0.0", "–"]
-
-
-def test_places_on_a_scale() -> None:
     assert [Scale(10, 100).place(each) for each in (10, 55, 100, 5, math.inf)] == [0, 0.5, 1, 0, 1]
     assert Scale(None, None).place(3.0) == 0.0
     assert Scale(2, None).closed([3.0, math.inf, None, 8.0]) == Scale(2, 8.0)

@@ -1,5 +1,6 @@
 """Dataset cards: provenance of a release (settings, prompts, models, corpus), as JSON and Markdown."""
 
+import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -45,6 +46,8 @@ _VALUES = {
     "review_policy": ("none", "sample", "all"),
 }
 """Columns with few possible values, and these."""
+_VERSION = re.compile(r"[\w.+-]{1,100}")
+"""A version of the project, such as "0.2.0+3"."""
 _FILES = {
     "images/": "the images of its items",
     "attribution.csv": "source, licence and author of each image",
@@ -76,8 +79,8 @@ def row_of(card: Card) -> dict[str, Any]:
     """Make a row of `release.releases` from a card.
 
     Raises ValueError if a field has the wrong type: the time of creation, a list of texts, the settings
-    by table, or the counts of checks and licences; or if its kind, origin, review policy or share of
-    reviewed items has no possible value.
+    by table, the version of the project, or the counts of checks and licences; or if its kind, origin,
+    review policy or share of reviewed items has no possible value.
     """
     datetime.fromisoformat(card["created_at"])
     for name in ("prompt_versions", "writers"):
@@ -92,6 +95,9 @@ def row_of(card: Card) -> dict[str, Any]:
     ):
         raise ValueError("settings are not by table")
     _require_types(settings_of(card))
+    version = card.get("project_version")
+    if version is not None and not (isinstance(version, str) and _VERSION.fullmatch(version)):
+        raise ValueError("project_version is not a version")
     quality = card.get("quality")
     if quality is not None and not (
         isinstance(quality, dict) and all(type(count) is int for count in quality.values())

@@ -8,6 +8,7 @@ from methods.evaluation.judging import PANEL, RULE
 from methods.evaluation.statistics.estimates import BINOMIAL, PAIRED_T, PSEUDO_CLUSTERS
 from methods.naming import listed, number_of
 from methods.release_card import Card, benchmark_of
+from methods.results.latex_and_markdown import latex_text
 from methods.results.results_table import COUNTS_BELOW, JudgeResults, MetricKey
 
 _PAPERS = {
@@ -194,7 +195,7 @@ def citations(card: Card, methods: Iterable[str]) -> str:
             f"@misc{{{name},\n  author = {{{author} and others}},\n  title = {{{title}}},\n"
             f"  year = {{20{number[:2]}}},\n  eprint = {{{number}}},\n  archivePrefix = {{arXiv}}\n}}\n"
         )
-    made_with = f"made with vlm-loom {card.get('project_version') or ''}".strip()
+    made_with = latex_text(f"made with vlm-loom {card.get('project_version') or ''}")
     entries.append(
         f"@misc{{{card['release_id']},\n  title = {{{{{card['release_id']}}}}},\n"
         f"  year = {{{card['created_at'][:4]}}},\n"

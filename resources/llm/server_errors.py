@@ -32,7 +32,7 @@ _CODE = ("code", "status_code", "error_code", "errorCode")
 _GENERIC = re.compile(r"provider returned error|upstream error|internal error", re.IGNORECASE)
 _HTML = re.compile(r"<(!doctype|html|head|body|title|h1|p|center)\b", re.IGNORECASE)
 _LONGEST = 20_000
-"""The first characters of a text body that are read."""
+"""The first characters that are read of a text body, and that are kept of each field of an error."""
 
 
 class ServerError(NamedTuple):
@@ -136,7 +136,7 @@ def _plain_text(text: str) -> str:
 
 def _scalars(fields: dict[str, object]) -> dict[str, str]:
     return {
-        name: str(value)
+        name: str(value)[:_LONGEST]
         for name, value in fields.items()
         if isinstance(value, (str, int)) and not isinstance(value, bool)
     }
@@ -183,6 +183,6 @@ def _without_echo(value: object) -> object:
 
 def _json(value: object) -> str:
     try:
-        return "" if value is None else to_json(value)
+        return "" if value is None else to_json(value)[:_LONGEST]
     except ValueError:
         return ""

@@ -110,6 +110,12 @@ def test_a_card_comes_back_from_its_row_and_wrong_counts_are_refused(field, coun
             row_of({**CARD, field: each})
 
 
+@pytest.mark.parametrize("version", ["1}", "", 1, "x" * 101])
+def test_a_card_whose_version_is_none_is_refused(version: object) -> None:
+    with pytest.raises(ValueError, match="project_version is not a version"):
+        row_of({**CARD, "project_version": version})
+
+
 DIALOGUE = Item(
     "d",
     (

@@ -11,7 +11,7 @@ from typing import Any
 from extras.task_map.methods.clustering import Floats
 from methods.errors import UserError
 from methods.json_text import MOST_CHARACTERS, from_json
-from resources.files.bounded import read_file
+from resources.files.bounded import open_file, read_file
 
 PICKLED = (".bin", ".pt", ".pth", ".ckpt", ".pkl", ".pickle")
 FLOATS = frozenset({"F64", "F32", "F16", "BF16"})
@@ -113,6 +113,8 @@ class TensorFiles:
         from safetensors import SafetensorError, safe_open
 
         try:
+            # The library would wait for the writer of a pipe.
+            open_file(path).close()
             file = stack.enter_context(safe_open(path, framework="pt"))
         except (SafetensorError, OSError) as error:
             raise TaskVectorError(

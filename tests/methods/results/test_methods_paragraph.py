@@ -177,6 +177,8 @@ def test_the_paper_of_the_benchmark_and_the_release_are_cited() -> None:
     articles = ["pustejovsky2018", "johnson1978", "holm1979"]
     assert [line[9:-1] for line in cited.splitlines() if line.startswith("@article")] == articles
     assert citations({**CARD, "benchmark": "own"}, []).count("@") == 1
+    crafted = citations({**CARD, "project_version": '1}} @preamble{"\\input{x}"}'}, [])
+    assert r"vlm-loom 1\}\} @preamble\{" in crafted
 
 
 def metric(name: str, of: str, value: float | None, **more: Any) -> dict[str, Any]:

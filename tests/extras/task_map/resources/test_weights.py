@@ -1,6 +1,7 @@
 """Adapters and whole weights as task vectors, and accuracies: by hand, and each fault by name."""
 
 import json
+import os
 import re
 import tracemalloc
 from collections.abc import Mapping
@@ -318,13 +319,17 @@ def test_a_number_whose_square_would_overflow_is_named(models: Path) -> None:
         read(models)
 
 
-def test_a_file_that_is_cut_off_is_named(models: Path) -> None:
+def test_a_file_that_is_cut_off_or_a_pipe_is_named(models: Path) -> None:
     path = models / "tasks" / "spot" / "model.safetensors"
     whole = path.read_bytes()
     for n_bytes in (0, 4, 60, len(whole) - 1):
         path.write_bytes(whole[:n_bytes])
         with pytest.raises(TaskVectorError, match=r"spot/model\.safetensors cannot be read"):
             read(models)
+    path.unlink()
+    os.mkfifo(path)
+    with pytest.raises(TaskVectorError, match="the file is a pipe or a device"):
+        read(models)
 
 
 def test_pickles_are_refused(models: Path) -> None:

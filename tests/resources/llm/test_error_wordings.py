@@ -204,11 +204,7 @@ def test_the_words_of_an_error_are_found_wherever_the_server_puts_them(body, mes
 
 def test_no_field_of_an_error_keeps_a_large_body():
     text = "x" * 1_000_000
-    for body in (
-        {"error": {"message": text, "code": text, "param": [text]}},
-        text,
-        [[1] * 500_000],
-    ):
+    for body in ({"error": {"message": text, "code": text}}, text, {"a": text}):
         assert max(len(str(field)) for field in read_error(400, body)) == 20_000
 
 

@@ -18,7 +18,7 @@ from uuid import uuid4
 from methods.errors import UserError
 from methods.ids import canonical_json
 from methods.json_text import from_json
-from resources.files.bounded import is_packed_twice
+from resources.files.bounded import is_packed_twice, unpacked_limit
 from resources.images.store import ImageNotStored, ImageStore
 from resources.llm.clients import Clients, Launcher
 from resources.llm.error_advice import advised
@@ -192,7 +192,13 @@ _MAY_APPEAR_SECONDS = 600.0
 """Seconds within which a batch must appear in the provider's list if the request that
 created it got no clear answer."""
 _POLL_SECONDS = 40.0
-"""The most seconds for polling all batches: Dagster stops a sensor after a minute."""
+"""The most seconds for polling the batches of a model: Dagster stops a sensor after a minute."""
+_BATCH_SECONDS = 1800.0
+"""The most seconds in which a run polls a batch and reads its results: 280 kB/s for 500 MB."""
+_MOST_LISTED = 10_000
+"""The most batches of a provider's list, 100 a page, among which a batch is searched."""
+_LINES_PER_REQUEST, _SPARE_LINES = 2, 1_000
+"""A file of results may have this many lines for each request of its batch, and these in addition."""
 _MARK = "vlm_loom_batch"
 _CLOCKS_DIFFER = 3600.0
 """The most seconds by which the provider's clock may be behind this machine's clock."""
@@ -298,14 +304,18 @@ class Batches:
                     f"{batches[0].n_requests} requests are in a batch of the entry {batches[0].model}: "
                     f"put it back into models.yaml until their answers are read. {error}"
                 ) from None
+            limit = asyncio.timeout(_BATCH_SECONDS)
             try:
-                client = (await self._clients.client(spec)).api
-                remote = await self._remote(client, spec, batches[0])
-                if remote is not None and remote.status in _ENDED:
-                    await self._store_results(client, spec, batches[0], remote)
-                elif remote is not None:
-                    self.state.update_status(name, str(remote.status))
+                async with limit:
+                    client = (await self._clients.client(spec)).api
+                    remote = await self._remote(client, spec, batches[0])
+                    if remote is not None and remote.status in _ENDED:
+                        await self._store_results(client, spec, batches[0], remote)
+                    elif remote is not None:
+                        self.state.update_status(name, str(remote.status))
             except ANY_TROUBLE as error:
+                if limit.expired():
+                    raise BatchError(_too_slow(spec.name, _BATCH_SECONDS)) from None
                 raise BatchError(
                     f"A batch of {spec.name} could not be polled: {sentence(error, spec)}"
                 ) from None
@@ -317,13 +327,20 @@ class Batches:
         import openai
 
         if batch.remote_id is None:
-            recorded = datetime.fromisoformat(batch.created_at).timestamp()
+            recorded, n_listed = datetime.fromisoformat(batch.created_at).timestamp(), 0
             async for remote in client.batches.list(limit=100):
                 if (remote.metadata or {}).get(_MARK) == batch.batch:
                     self.state.mark_submitted(batch.batch, remote.id)
                     return remote
                 if (remote.created_at or 0) < recorded - _CLOCKS_DIFFER:
                     break  # the list begins with the newest batch
+                n_listed += 1
+                if n_listed > _MOST_LISTED:
+                    raise BatchError(
+                        f"The server of {spec.name} lists more than {_MOST_LISTED} batches that are "
+                        "newer than a batch of this workspace: correct base_url in models.yaml, or run "
+                        "again later."
+                    )
             was_requested = batch.status == "creating"
             if was_requested:
                 _require_same_address(batch, spec)
@@ -377,24 +394,29 @@ class Batches:
     ) -> int:
         """Store the results in one file of a batch, part by part. Returns its number of lines."""
         n_lines, remainder, skipping = 0, b"", False
+        n_bytes, n_ends, most_ends = 0, 0, _LINES_PER_REQUEST * batch.n_requests + _SPARE_LINES
         async with client.files.with_streaming_response.content(file) as content:
             if is_packed_twice(content.headers):
-                raise BatchError(
-                    f"A file of results of a batch of {spec.name} is compressed several times: the "
-                    "server sends something else."
-                )
+                raise _not_results(spec, "is compressed several times")
             async for chunk in content.iter_bytes():
                 # Parts that are already decoded would keep the loop from everything else.
                 await asyncio.sleep(0)
+                n_bytes += len(chunk)
+                if n_bytes > unpacked_limit(content.http_response.num_bytes_downloaded):
+                    raise _not_results(spec, "unpacks to more than a text of its size")
+                n_ends += chunk.count(b"\n")
+                if n_ends > most_ends:
+                    raise _not_results(spec, f"has too many lines for {batch.n_requests} requests")
                 if skipping:
                     _, ended, chunk = chunk.partition(b"\n")
                     skipping = not ended
                 # Only a line feed ends a line: an answer may contain other line separators.
                 *lines, remainder = (remainder + chunk).split(b"\n")
+                lines = [line for line in lines if line.strip()]
                 for start in range(0, len(lines), _RESULTS_AT_ONCE):
                     part = lines[start : start + _RESULTS_AT_ONCE]
                     self.state.store_results(batch.batch, read_results(part, waiting, spec))
-                n_lines += sum(1 for line in lines if line.strip())
+                n_lines += len(lines)
                 if len(remainder) > spec.max_reply_bytes:
                     self.state.store_results(batch.batch, too_large(remainder, waiting, spec))
                     n_lines, remainder, skipping = n_lines + 1, b"", True
@@ -441,6 +463,19 @@ def _require_same_address(batch: Batch, spec: ModelSpec) -> None:
         )
 
 
+def _not_results(spec: ModelSpec, reason: str) -> BatchError:
+    """Make the error for a file that is not the result file of a batch."""
+    return BatchError(
+        f"A file of results of a batch of {spec.name} {reason}: the server sends something else."
+    )
+
+
+def _too_slow(model: str, seconds: float) -> str:
+    return (
+        f"The server of {model} took more than {seconds:g} s to give its batches and their results."
+    )
+
+
 def poll_open_batches(registry: Registry, ledger: Ledger, launcher: Launcher) -> list[str]:
     """Poll every batch that has not ended.
 
@@ -455,27 +490,34 @@ def poll_open_batches(registry: Registry, ledger: Ledger, launcher: Launcher) ->
 
     troubles: list[str] = []
 
-    async def poll_each() -> None:
-        locks = RequestLocks(ledger.path)
+    async def poll_model(batches: Batches, model: str, names: Sequence[str]) -> None:
         try:
-            async with (
-                asyncio.timeout(_POLL_SECONDS),
-                Clients(launcher) as clients,
-                AsyncExitStack() as stack,
-            ):
-                batches = Batches(registry, ledger, clients, locks)
-                stack.push_async_callback(batches.close)
-                for batch in batches.state.batches(still_open=True):
+            async with asyncio.timeout(_POLL_SECONDS):
+                for name in names:
                     try:
-                        await batches.poll(batch.batch)
+                        await batches.poll(name)
                     except (BatchError, RegistryError) as error:
                         troubles.append(str(error))
                     except Exception as error:
                         # An unexpected error of one batch must not stop the others.
                         what = type(error).__name__
-                        troubles.append(f"Polling batch {batch.batch} ended in {what}.")
+                        troubles.append(f"Polling batch {name} ended in {what}.")
         except TimeoutError:
-            troubles.append("A provider took too long to give the status of its batches.")
+            troubles.append(_too_slow(model, _POLL_SECONDS))
+
+    async def poll_each() -> None:
+        locks = RequestLocks(ledger.path)
+        try:
+            async with Clients(launcher) as clients, AsyncExitStack() as stack:
+                batches = Batches(registry, ledger, clients, locks)
+                stack.push_async_callback(batches.close)
+                of_model: dict[str, list[str]] = {}
+                for batch in batches.state.batches(still_open=True):
+                    of_model.setdefault(batch.model, []).append(batch.batch)
+                # Models are polled at the same time: a slow server must not hold up the others.
+                await asyncio.gather(
+                    *(poll_model(batches, model, names) for model, names in of_model.items())
+                )
         finally:
             locks.close()
             launcher.stop()

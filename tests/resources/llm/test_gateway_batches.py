@@ -1,16 +1,19 @@
 """The gateway in batch mode: submitted once, polled across restarts, results stored once."""
 
 import asyncio
+import gzip
 import json
 import socket
 import threading
+import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
+from starlette.responses import JSONResponse, Response, StreamingResponse
 
 from methods.prompts.messages import Message
 from resources.llm import batches
@@ -94,6 +97,19 @@ def asked_until_done(folder, api, n, **entry) -> tuple[list, list[int]]:
             waited.append(int(str(error).split(" with ")[1].split()[0]))
             api.finish()
     raise AssertionError(f"still waiting after 8 runs: {waited}")
+
+
+def packed(content: bytes) -> Response:
+    return Response(gzip.compress(content), headers={"Content-Encoding": "gzip"})
+
+
+def serve_files(monkeypatch, answer: Callable[[bytes], Response]) -> None:
+    """Servers made from now on answer so with a file of results."""
+
+    async def serve(self, request):
+        return answer(self._files[request.path_params["id"]])
+
+    monkeypatch.setattr(BatchServer, "_content", serve)
 
 
 @ON_BOTH_STORES
@@ -204,15 +220,22 @@ def test_a_run_whose_requests_are_answered_before_it_hands_them_over_does_not_wa
         assert state(tmp_path).ready_runs() == ["run-1"]
 
 
-def test_a_look_that_takes_too_long_is_ended_in_good_order(tmp_path, api, monkeypatch, caplog):
-    monkeypatch.setattr(batches, "_POLL_SECONDS", 0.3)
-    hand_over(tmp_path, api, 1)
+def test_a_look_that_takes_too_long_is_ended_in_good_order_and_the_others_are_polled(
+    tmp_path, api, monkeypatch, caplog
+):
+    monkeypatch.setattr(batches, "_POLL_SECONDS", 2.0)
+    slow = entry_on(api) | {"identity": "slow"}
+    for model, entry in (("slow", slow), ("it", entry_on(api))):
+        with pytest.raises(WaitingForBatch):
+            gateway_of(tmp_path, {model: entry}).ask("s", questions(1, model))
+    api.finish()
 
     with socket.create_server(("127.0.0.1", 0)) as silent:
-        url = f"http://127.0.0.1:{silent.getsockname()[1]}/v1"
-        said = poll(make_gateway(tmp_path, api, base_url=url), tmp_path)
+        slow["base_url"] = f"http://127.0.0.1:{silent.getsockname()[1]}/v1"
+        said = poll(gateway_of(tmp_path, {"slow": slow, "it": entry_on(api)}), tmp_path)
 
-    assert said == ["A provider took too long to give the status of its batches."]
+    assert said == ["The server of slow took more than 2 s to give its batches and their results."]
+    assert [each.model for each in state(tmp_path).batches(still_open=True)] == ["slow"]
     assert caplog.text == ""
 
 
@@ -445,4 +468,64 @@ def test_a_server_without_batches_or_away_is_a_sentence_and_no_batch_is_lost(tmp
     hand_over(tmp_path, slow, 2)
     with pytest.raises(BatchError, match="^A batch of it could not be polled: "):
         make_gateway(tmp_path, slow, base_url="http://127.0.0.1:9/v1").ask("s", questions(2))
+    assert len(state(tmp_path).batches(still_open=True)) == 1
+
+
+async def dripping() -> AsyncIterator[bytes]:
+    while True:
+        yield b"{}\n"
+        await asyncio.sleep(0.05)
+
+
+@pytest.mark.parametrize(
+    ("answer", "text"),
+    [
+        (lambda: packed(b" " * 21_000_000), "unpacks to more than a text of its size"),
+        (lambda: packed(b"\n" * 5_000), "has too many lines for 2 requests"),
+        (lambda: Response(b"{}\n" * 5_000), "has too many lines for 2 requests"),
+        (lambda: StreamingResponse(dripping()), "The server of it took more than 1 s to give"),
+    ],
+    ids=["packed spaces", "packed blank lines", "lines", "without an end"],
+)
+def test_a_file_of_results_without_an_end_is_a_sentence_and_the_batch_stays_open(
+    tmp_path, monkeypatch, answer, text
+):
+    monkeypatch.setattr(batches, "_POLL_SECONDS", 10.0)
+    monkeypatch.setattr(batches, "_BATCH_SECONDS", 1.0, raising=False)
+    serve_files(monkeypatch, lambda _: answer())
+    with BatchServer() as api:
+        hand_over(tmp_path, api, 2)
+        api.finish()
+        (message,) = poll(make_gateway(tmp_path, api), tmp_path)
+
+    assert text in message
+    assert len(state(tmp_path).batches(still_open=True)) == 1
+
+
+def test_a_packed_file_of_results_with_blank_lines_is_read(tmp_path, monkeypatch):
+    serve_files(monkeypatch, lambda content: packed(content.replace(b"\n", b"\r\n \n")))
+    with BatchServer() as api:
+        outcomes, _ = asked_until_done(tmp_path, api, 5)
+
+    assert [*map(type, outcomes)] == [Completion] * 5
+
+
+def test_a_list_of_batches_without_an_end_is_a_sentence_and_the_batch_is_not_given_up(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr(batches, "_POLL_SECONDS", 5.0)
+    monkeypatch.setattr(batches, "_MOST_LISTED", 20, raising=False)
+
+    async def next_page(self, request):
+        batch = {"id": f"b{time.monotonic_ns()}", "created_at": int(time.time()), "metadata": {}}
+        return JSONResponse({"object": "list", "data": [batch] * 10, "has_more": True})
+
+    monkeypatch.setattr(BatchServer, "_list", next_page)
+    with BatchServer() as api:
+        with monkeypatch.context() as patch:
+            patch.setattr(BatchState, "mark_submitted", lambda *_: None)
+            hand_over(tmp_path, api, 2)
+        (message,) = poll(make_gateway(tmp_path, api), tmp_path)
+
+    assert message.startswith("The server of it lists more than 20 batches that are newer ")
     assert len(state(tmp_path).batches(still_open=True)) == 1

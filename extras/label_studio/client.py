@@ -20,10 +20,10 @@ WHOLE_SECONDS = 300.0
 """Limit of a request with its answer, in seconds: the timeout restarts with every byte."""
 MOST_PAGES = 5_000
 """Limit of the pages of one API list."""
-PAGE, BATCH = 20, 10
+PAGE, BATCH = 10, 10
 """Tasks of a request, for reading and for adding: each task may carry some 2 MB of images."""
-MOST_BYTES = 200_000_000
-"""Limit of an answer of the server."""
+MOST_BYTES = 40_000_000
+"""Limit of an answer of the server. Decoded JSON can take over 40 times its bytes."""
 TITLE_LENGTH = 50
 """The most characters of a title that the server accepts."""
 
@@ -46,10 +46,10 @@ class LabelStudio:
 
     def project(self, name: str) -> int | None:
         """Find the id of the first project whose description is `name`."""
-        for page in self._pages("/api/projects", "results", {"ordering": "id", "page_size": "100"}):
-            for project in page:
-                if project.get("description") == name:
-                    return int(project["id"])
+        wanted = {"ordering": "id", "page_size": "100"}
+        for project in self._entries("/api/projects", "results", wanted):
+            if project.get("description") == name:
+                return int(project["id"])
         return None
 
     def new_project(self, name: str, title: str, config: str) -> int:
@@ -87,32 +87,34 @@ class LabelStudio:
             "resolve_uri": "false",
             "ordering": "id",
         }
-        for page in self._pages("/api/tasks", "tasks", wanted):
-            yield from page
+        yield from self._entries("/api/tasks", "tasks", wanted)
 
-    def _pages(
-        self, path: str, key: str, parameters: dict[str, str]
-    ) -> Iterator[list[dict[str, Any]]]:
+    def _entries(self, path: str, key: str, parameters: dict[str, str]) -> Iterator[dict[str, Any]]:
         size = int(parameters["page_size"])
         known_ids: set[int] = set()
         for number in range(1, MOST_PAGES + 1):
-            answer = self._ask("GET", path, params=parameters | {"page": str(number)})
-            page = answer.get(key) if isinstance(answer, dict) else None
-            if not isinstance(page, list):
-                raise self._unexpected(path, f"a list {key!r}")
+            page = self._page(path, key, parameters | {"page": str(number)})
             ids = {self._with_id(path, each)["id"] for each in page}
             if ids and ids <= known_ids:
                 raise LabelStudioError(
                     f"{self._shown} answered {path} with the same page again: is it a Label Studio "
                     "server?"
                 )
-            yield page
+            yield from page
             if len(page) < size:
                 return
             known_ids |= ids
+            del page  # A large page is freed before the next one is decoded.
         raise LabelStudioError(
             f"{self._shown} has more than {MOST_PAGES:,} pages of {path}: is it a Label Studio server?"
         )
+
+    def _page(self, path: str, key: str, parameters: dict[str, str]) -> list[Any]:
+        answer = self._ask("GET", path, params=parameters)
+        page = answer.get(key) if isinstance(answer, dict) else None
+        if not isinstance(page, list):
+            raise self._unexpected(path, f"a list {key!r}")
+        return page
 
     def _with_id(self, path: str, entry: Any) -> dict[str, Any]:
         if not isinstance(entry, dict) or type(entry.get("id")) is not int or entry["id"] < 1:

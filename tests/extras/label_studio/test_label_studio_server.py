@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import weakref
 
 import httpx2
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from dagster_project.cli import main as loom
 from extras.label_studio import client, commands
 from extras.label_studio.client import LabelStudio, LabelStudioError
+from methods.json_text import from_json
 from resources.files.home import review_path
 from resources.images.store import ImageStore
 from resources.review.accounts import Accounts
@@ -80,6 +82,7 @@ class TestServer:
             (httpx2.Response(400, json={"detail": "two\nlines"}), "with 400: two lines"),
             (httpx2.Response(302, headers={"Location": "http://elsewhere"}), "with 302: Found"),
             (httpx2.Response(200, text="<html>"), "is not a Label Studio server"),
+            (httpx2.Response(200, headers={"Content-Length": "40000001"}), "over 40,000,000 bytes"),
         ],
     )
     def test_a_refusal_is_one_sentence(self, studio, answer, words):
@@ -126,6 +129,23 @@ class TestServer:
         studio.pages = [range(n, n + client.PAGE) for n in range(1, 1_000, client.PAGE)]
         with pytest.raises(LabelStudioError, match="more than 3 pages"):
             n_tasks()
+
+    def test_a_page_is_freed_before_the_next_one_is_decoded(self, studio, monkeypatch):
+        class Page(list):
+            """A list that can have weak references."""
+
+        pages = []
+
+        def decoded(content):
+            assert not any(page() for page in pages)
+            page = Page(from_json(content)["tasks"])
+            pages.append(weakref.ref(page))
+            return {"tasks": page}
+
+        monkeypatch.setattr(client, "from_json", decoded)
+        studio.pages = [range(1, client.PAGE + 1), range(client.PAGE + 1, client.PAGE + 2)]
+        assert len([*LabelStudio(URL, TOKEN).tasks(1)]) == client.PAGE + 1
+        assert len(pages) == 2
 
 
 class TestCommands:

@@ -241,7 +241,9 @@ async def joined(parts: AsyncIterable[bytes], most: int) -> bytes:
     return body.getvalue()
 
 
-def limit_body(response: Any, most: int, too_large: Callable[[], Exception]) -> None:
+def limit_body(
+    response: Any, most: int, too_large: Callable[[], Exception], cut: float = math.inf
+) -> None:
     """Let a response of an HTTP client raise an error when its body is read whole and is too large.
 
     Call it before the body is read. A body whose announced length is too large, or that is compressed
@@ -252,6 +254,7 @@ def limit_body(response: Any, most: int, too_large: Callable[[], Exception]) -> 
         most: The most bytes of the body, both compressed and decompressed. A compressed body may also
             unpack to no more than `unpacked_limit` of its size.
         too_large: Makes the error.
+        cut: The bytes after which the body ends without an error; the rest is not read.
     """
 
     def check(n_bytes: float) -> None:
@@ -260,7 +263,7 @@ def limit_body(response: Any, most: int, too_large: Callable[[], Exception]) -> 
 
     # The client makes its responses itself and has no setting for their class.
     response.__class__ = _limited(response.__class__)
-    response.extensions[_CHECK] = check
+    response.extensions |= {_CHECK: check, _CUT: cut}
 
 
 def is_packed_twice(headers: Mapping[str, str]) -> bool:
@@ -270,6 +273,8 @@ def is_packed_twice(headers: Mapping[str, str]) -> bool:
 
 _CHECK = "vlm_loom_check"
 """The extension of a response that holds its check."""
+_CUT = "vlm_loom_cut"
+"""The extension of a response that holds the bytes after which its body ends."""
 
 
 @cache
@@ -312,6 +317,8 @@ def _limited(kind: Any) -> Any:
                     n_bytes += len(part)
                     self._check_unpacked(n_bytes)
                     yield part
+                    if self._is_enough(n_bytes):
+                        break
 
         def iter_bytes(self, chunk_size: int | None = None) -> Generator[bytes, None, None]:
             n_bytes = 0
@@ -320,10 +327,15 @@ def _limited(kind: Any) -> Any:
                     n_bytes += len(part)
                     self._check_unpacked(n_bytes)
                     yield part
+                    if self._is_enough(n_bytes):
+                        break
 
         def _check_unpacked(self, n_bytes: int) -> None:
             too_many = n_bytes > unpacked_limit(self.num_bytes_downloaded)
             self._check(math.inf if too_many else n_bytes)
+
+        def _is_enough(self, n_bytes: int) -> bool:
+            return bool(self._read_whole and n_bytes > self.extensions[_CUT])
 
         def _check(self, n_bytes: float) -> None:
             if self._read_whole:

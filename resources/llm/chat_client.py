@@ -14,6 +14,7 @@ import httpx2
 import openai
 
 from methods.json_text import from_json
+from resources.llm.server_errors import read_error
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -77,10 +78,13 @@ class ChatClient:
 
 
 def _status_error(response: httpx2.Response) -> openai.APIStatusError:
-    """Make the error of an unsuccessful response. Its body is decoded if it is JSON, else a text."""
+    """Make the error of an unsuccessful response. Its `body` is the ServerError: the decoded JSON
+    would take much memory until the next attempt.
+    """
     text = response.text.strip()
     try:
         body = from_json(text, most=None)
     except ValueError:
         body = text
-    return openai.APIStatusError(f"Status {response.status_code}", response=response, body=body)
+    error = read_error(response.status_code, body)
+    return openai.APIStatusError(f"Status {response.status_code}", response=response, body=error)

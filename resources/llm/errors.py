@@ -52,7 +52,8 @@ def is_retryable(error: BaseException) -> bool:
 def server_error(error: BaseException) -> ServerError | None:
     """Return the server's error, from an error response or inside a successful one; else None."""
     if isinstance(error, openai.APIStatusError):
-        response = read_error(error.status_code, error.body)
+        body = error.body
+        response = body if isinstance(body, ServerError) else read_error(error.status_code, body)
         target = error.response.extensions.get(REFUSED_REDIRECT)
         if target is None:
             return response

@@ -4,6 +4,7 @@ A reply is untrusted data: every field is checked, and anything but a completion
 """
 
 import codecs
+import math
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -22,6 +23,9 @@ MOST_PROMPT = 10_000_000
 """The most plausible tokens of a prompt: no model takes as many."""
 MOST_HIDDEN = 200_000
 """The most plausible tokens of hidden reasoning, in addition to those of the visible text."""
+MOST_ERROR = 1_000_000
+"""Bytes of an error response that are read. The reason stands first; behind it, servers repeat requests
+with their images. Decoded JSON can take over 40 times its bytes."""
 _LONGEST_NAME = 200
 """The most characters of a model's name and of a finish reason."""
 _BYTES, _LARGEST = 4, 2**62
@@ -290,9 +294,10 @@ class ReplyTooLarge(BadResponse):
 
 
 def limit_replies(spec: ModelSpec) -> Callable[[httpx2.Response], Awaitable[None]]:
-    """Make a response hook of an HTTP client that limits the size of replies."""
+    """Make a response hook of an HTTP client that limits the size of replies and cuts errors."""
 
     async def hook(response: httpx2.Response) -> None:
-        limit_body(response, spec.max_reply_bytes, lambda: ReplyTooLarge(exceeds_limit(spec)))
+        cut = math.inf if response.is_success else MOST_ERROR
+        limit_body(response, spec.max_reply_bytes, lambda: ReplyTooLarge(exceeds_limit(spec)), cut)
 
     return hook

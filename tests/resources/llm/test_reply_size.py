@@ -1,5 +1,6 @@
 """The size of a reply is limited while it arrives, and that of a request before it is sent."""
 
+import asyncio
 import gzip
 import json
 import resource
@@ -7,13 +8,23 @@ import zlib
 from dataclasses import replace
 from functools import cache, partial
 
+import openai
 import pytest
 
 from methods.prompts.messages import Message
+from resources.llm.clients import Clients
+from resources.llm.errors import server_error
 from resources.llm.request import ChatRequest, Completion, Failure
-from tests.doubles.odd_api import PIECE, Asked, answering
+from resources.mock_server.process import MockServerProcess
+from tests.doubles.odd_api import PIECE, Asked, answering, refusing
 from tests.doubles.openai_api import completion
-from tests.resources.llm.entries import ask, ask_server, change_entries, gateway_of
+from tests.resources.llm.entries import (
+    ask,
+    ask_server,
+    change_entries,
+    gateway_of,
+    spec_of,
+)
 
 MB = 1_000_000
 GIGABYTE = 1_000 * MB
@@ -116,6 +127,44 @@ def test_without_a_setting_sixteen_megabytes_are_read_and_no_more(tmp_path):
     outcomes, _ = ask_server(tmp_path, answer, 2, concurrency=1)
 
     assert [*map(type, outcomes)] == [Completion, Failure]
+
+
+REASON = b'{"error": {"message": "No tools here.", "input": "'
+
+
+def refused_endlessly(asked: Asked) -> None:
+    asked.begin(400, Transfer_Encoding="chunked")
+    asked.write_chunk(REASON)
+    while asked.server.n_sent < GIGABYTE:
+        asked.write_chunk(PIECE)
+
+
+def refused_and_compressed(asked: Asked) -> None:
+    asked.send(gzip.compress(REASON + bytes(19 * MB)), 400, Content_Encoding="gzip")
+
+
+@pytest.mark.parametrize("answer", [refused_endlessly, refused_and_compressed])
+def test_of_an_error_a_megabyte_is_read_and_its_reason_is_kept(tmp_path, answer):
+    outcomes, _ = ask_server(tmp_path, answer, 2, concurrency=1)
+
+    for failure in outcomes:
+        assert isinstance(failure, Failure) and failure.kind == "bad_request"
+        assert "The server answered 400" in failure.detail and "No tools here." in failure.detail
+
+
+def test_the_body_of_an_error_is_read_once():
+    async def refusal(url: str) -> openai.APIStatusError:
+        async with Clients(MockServerProcess()) as clients:
+            client = await clients.client(spec_of(base_url=url))
+            with pytest.raises(openai.APIStatusError) as raised:
+                await client.chat.post(b"{}")
+        return raised.value
+
+    with answering(refusing(503, "Busy.")) as api:
+        error = asyncio.run(refusal(api.url))
+    response = server_error(error)
+    assert response is not None and response.message == "Busy."
+    assert server_error(error) is response
 
 
 def test_the_limit_of_a_request_is_the_size_of_what_is_sent(tmp_path):

@@ -69,6 +69,18 @@ def test_the_queue_begins_with_what_the_checks_want_looked_at(tables: Tables) ->
     assert [row["item_id"] for row in found] == ["dropped", "unclear", "left", "passed", "aaa"]
 
 
+def test_captions_of_a_dialogue_for_review_are_in_the_order_of_its_images(tables: Tables) -> None:
+    rows = {
+        "ingest.entries": rows_with(
+            "entry_id caption page_url", ("a", "2nd", "2"), ("b", "1st", "1")
+        ),
+        "cluster.image_sets": rows_with("entry_id image_id position", ("a", "A", 1), ("b", "B", 2)),
+        "dialogue.dialogues": [{"image_ids": ["B", "A"]}],
+    }
+    (item,) = asked(tables, "review/reviewable", rows)
+    assert picked([item], "captions page_urls") == [(["1st", "2nd"], ["1", "2"])]
+
+
 def test_pictures_of_seeds_dialogues_and_conversations_have_a_source(tables: Tables) -> None:
     """Of entries with one picture that of the first shard, and there the first one."""
     images = {letter: letter * 64 for letter in "abcd"}

@@ -99,5 +99,7 @@ def test_no_angle_comes_again_before_all_have_come(n: int, seed: int, of: str) -
     assert taken == reading.assign_angles(reading.ON_SEVERAL, n, seed, of)
     others = (reading.assign_angles(reading.ON_SEVERAL, 1, other, of)[0] for other in range(30))
     assert len({angle.name for angle in others}) > 1
+    topics = (reading.assign_angles(reading.ON_SEVERAL, 1, seed, f"{of} {k}")[0] for k in range(30))
+    assert len({angle.name for angle in topics}) > 1
     # More questions keep the angles of the first ones.
     assert reading.assign_angles(reading.ON_SEVERAL, n + 1, seed, of)[:n] == taken

@@ -240,10 +240,14 @@ def test_items_rated_twice_are_the_last_ones_in_the_order_of_the_queue(rows) -> 
 
 def test_a_dispute_has_the_last_decision_of_each_person_on_what_is_decided_now(rows) -> None:
     reject = {"verdict": "reject", "reason": "wrong"}
+    edit = {"verdict": "edit", "reason": None}
+    of_two = ({"reviewer": "ann"}, {"reviewer": "bob"})
     no_votes = ({"round": 2}, {"content_hash": "old"}, {"verdict": "skip", "reason": None})
     events = {
         "disputed": ("round_2", [{}, {"reviewer": "bob"}, reject]),
         "first": ("round_2", [{}, {**reject, "reviewer": "bob"}]),
+        "edited": ("round_2", [{**edit, **who, "edits": who["reviewer"]} for who in of_two]),
+        "alike": ("round_2", [{**edit, **who, "edits": "same"} for who in of_two]),
         "agreed": ("round_2", [reject, {"reviewer": "bob"}, {}]),
         "other": (
             "round_2",
@@ -257,14 +261,15 @@ def test_a_dispute_has_the_last_decision_of_each_person_on_what_is_decided_now(r
         rows.add("standings", {**STANDING, **of, "status": status})
         rows.add("items", {**ITEM, **of, "title": f"title of {item_id}"})
         rows.add("events", *({**EVENT, "item_id": item_id, **change} for change in made))
-    found = rows.ask("disputes", limit=5)
+    found = rows.ask("disputes", limit=9)
     assert [(row.item_id, row.reviewer, row.verdict) for row in found] == [
         ("rework", None, None),
+        *(("edited", "ann", "edit"), ("edited", "bob", "edit")),
         *(("first", "ann", "accept"), ("first", "bob", "reject")),
         *(("disputed", "bob", "accept"), ("disputed", "ann", "reject")),
     ]
     [row] = rows.ask("disputes", limit=1)
-    assert row[:5] == ("rework", "rewrite", "to_rework", "title of rework", 3)
+    assert row[:5] == ("rework", "rewrite", "to_rework", "title of rework", 4)
 
 
 def test_decisions_are_listed_as_they_were_made_without_those_on_gold(rows) -> None:

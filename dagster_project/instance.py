@@ -117,9 +117,9 @@ def open_instance() -> dg.DagsterInstance:
     shared = address.database()
     instance = _open_files(folder) if shared is None else _open_shared(folder, shared)
     storage, pool = instance.event_log_storage, POOLS["llm"]
-    limits = {limit.name: limit.limit for limit in storage.get_pool_limits()}
     # `dagster run wipe` deletes the slots and keeps the limit, so that steps would wait forever.
     if not storage.get_concurrency_info(pool).slot_count:
+        limits = {limit.name: limit.limit for limit in storage.get_pool_limits()}
         storage.set_concurrency_slots(pool, limits.get(pool, 1))
     return instance
 

@@ -1,4 +1,4 @@
-"""Parses HTML from servers with time and memory in proportion to its length."""
+"""Parses HTML from servers with memory in proportion to its length."""
 
 import re
 

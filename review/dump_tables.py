@@ -25,7 +25,13 @@ from methods.json_text import from_json, is_unicode
 from methods.review.decisions import MOST_CHARACTERS, MOST_SECONDS, moment
 from methods.spreadsheet_cells import csv_file, unmarked_rows
 from methods.validation import first_fault
-from resources.files.bounded import BoundedReadError, open_file, read_member, unpacked_limit
+from resources.files.bounded import (
+    MOST_ROWS,
+    BoundedReadError,
+    open_file,
+    read_member,
+    unpacked_limit,
+)
 from resources.files.parquet_records import open_parquet, read_records
 from resources.review.loading import DumpError
 from resources.review.revocations import MAX_REASON
@@ -122,9 +128,6 @@ COLUMNS: dict[str, tuple[str, ...]] = {
 
 MOST_BYTES_OF_A_TABLE = 1_000_000_000
 """Maximum size of an unpacked table of an imported dump, in bytes."""
-MOST_ROWS_OF_A_TABLE = 2_000_000
-"""Maximum number of rows of a table of an imported dump. A file of kilobytes may have millions of equal
-rows."""
 BATCH_SIZE = 10_000
 """Rows of Parquet that are decoded together."""
 
@@ -193,8 +196,8 @@ def _from_parquet(data: bytes) -> Iterator[Row]:
 
 
 def _require_few(n_rows: int) -> None:
-    if n_rows > MOST_ROWS_OF_A_TABLE:
-        raise ValueError(f"a table has more than {MOST_ROWS_OF_A_TABLE:,} rows")
+    if n_rows > MOST_ROWS:
+        raise ValueError(f"a table has more than {MOST_ROWS:,} rows")
 
 
 Writer = Callable[[tuple[str, ...], list[Row]], bytes]

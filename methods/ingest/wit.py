@@ -5,7 +5,7 @@ Source: Srinivasan et al., "WIT: Wikipedia-based Image Text Dataset", SIGIR 2021
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
@@ -165,7 +165,7 @@ def typed_row(number: int, values: Mapping[str, object]) -> WitRow | Rejection:
 
 
 def repeats_too_much(
-    repeated: Mapping[str, object], others: Iterable[Mapping[str, object]], n_free: int = 0
+    repeated: Mapping[str, object], others: Sequence[Mapping[str, object]], n_free: int = 0
 ) -> bool:
     """Whether rows that all repeat the same values would have over MOST_TIMES the characters of their
     input. A record of kilobytes could make gigabytes of rows.
@@ -178,6 +178,8 @@ def repeats_too_much(
     Returns:
         Whether the rows would be too large.
     """
+    if len(others) <= MOST_TIMES:
+        return False  # Each row has at most all characters of the input.
     n_repeated, lengths = _n_characters(repeated), [_n_characters(values) for values in others]
     n_input = n_repeated + sum(lengths)
     n_rows = n_input + (len(lengths) - 1) * n_repeated
@@ -341,14 +343,15 @@ def rows_of_record(
         yield _refused(record, numbers, "no_page", detail)
         return
     image = {name: record.get(name) for name in _OF_IMAGE}
-    if repeats_too_much(image, (page or {} for page in features)):
+    pages = [page or {} for page in features]
+    if repeats_too_much(image, pages):
         detail = (
-            f"The rows of its {len(features):,} pages, which all repeat the texts of the image, have "
+            f"The rows of its {len(pages):,} pages, which all repeat the texts of the image, have "
             f"over {MOST_TIMES} times the characters of the record: shorten the texts of the image."
         )
         yield _refused(record, numbers, "too_long", detail)
         return
-    for page in (page or {} for page in features):
+    for page in pages:
         values = {**{name: page.get(name) for name in COLUMNS if name not in image}, **image}
         values["caption_reference_description"] = _reference(page)
         if _n_characters(values) > MAX_LINE_BYTES:

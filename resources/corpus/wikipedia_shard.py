@@ -170,7 +170,7 @@ def _repeated_files(
         if isinstance(file := files[title], FileFacts)
         and repeats_too_much(
             _file_values(file),
-            (_page_values(page) | _caption_values(image) for page, image in on_pages),
+            [_page_values(page) | _caption_values(image) for page, image in on_pages],
             FREE_CHARACTERS,
         )
     }

@@ -24,6 +24,9 @@ MOST_BYTES = 1_000_000_000
 SMALL_UNPACKED, MOST_TIMES = 20_000_000, 100
 """Any compressed file may unpack to SMALL_UNPACKED bytes, and a larger one to MOST_TIMES its size.
 Texts unpack to about five times their size."""
+MOST_ROWS = 2_000_000
+"""The most rows that are read of a table: a file of kilobytes may have millions of equal rows. A real
+spreadsheet has at most 1,048,576."""
 
 
 class BoundedReadError(OSError):

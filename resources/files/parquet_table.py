@@ -12,7 +12,7 @@ from methods.delimited import rows_of
 from methods.evaluation.cells import ImageCells, image_cells, text_of
 from methods.evaluation.published import PublishedError
 from methods.evaluation.published_tables import IMAGES, tsv_line
-from resources.files.bounded import open_file, unpacked_limit
+from resources.files.bounded import MOST_ROWS, open_file, unpacked_limit
 from resources.files.parquet_records import open_parquet, read_records
 
 if TYPE_CHECKING:
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 ENDING = ".parquet"
 INDEX = "index"
 """The only column of numbers; all others are texts."""
-MOST_ROWS = 2_000_000
-"""The most rows: a file of kilobytes may have millions of equal rows."""
 GROUP_CHARACTERS = 32_000_000
 """A row group is written as soon as its texts exceed this number of characters."""
 

@@ -18,15 +18,13 @@ from methods.evaluation.published_tables import json_records
 from methods.json_text import DuplicateKeyError, from_json, storable
 from methods.naming import listed
 from methods.spreadsheet_cells import unmarked_rows
-from resources.files.bounded import open_file, read, unpacked_limit
+from resources.files.bounded import MOST_ROWS, open_file, read, unpacked_limit
 from resources.files.xlsx_text import open_workbook, require_small_elements, unescaped
 
 MOST_UNPACKED = 1_000_000_000
 """The most bytes of a spreadsheet or log, unpacked, or of a JSON file."""
 MOST_LINE = 100_000_000
 """The most bytes of a line of JSON, which may have images."""
-MOST_ROWS = 2_000_000
-"""The most rows of any file. A real spreadsheet has at most 1,048,576."""
 MOST_PART = 20_000_000
 """The most bytes of a part of a spreadsheet that is neither a sheet nor the shared texts, unpacked."""
 MOST_CELLS = 20_000_000

@@ -476,9 +476,9 @@ def test_a_table_has_a_limit_of_rows(worked, tmp_path, monkeypatch, form):
     file = tmp_path / "review.zip"
     file.write_bytes(dump_file(worked, form))
     n_rows = len(tables(worked)["decisions"])
-    monkeypatch.setattr(dump_tables, "MOST_ROWS_OF_A_TABLE", n_rows)
+    monkeypatch.setattr(dump_tables, "MOST_ROWS", n_rows)
     assert load(file, worked).stored.n_known == n_rows + 2
-    monkeypatch.setattr(dump_tables, "MOST_ROWS_OF_A_TABLE", n_rows - 1)
+    monkeypatch.setattr(dump_tables, "MOST_ROWS", n_rows - 1)
     with pytest.raises(DumpError, match=f"a table has more than {n_rows - 1} rows"):
         load(file, worked)
 

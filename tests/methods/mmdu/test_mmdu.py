@@ -103,7 +103,7 @@ def test_the_judge_sees_the_images_and_reads_the_dialogue_so_far_and_nothing_lat
         "reference": "Red.",
         "answer": "Both are tall.",
     }
-    # It reads no placeholder of an image, whoever wrote it.
+    # It reads no placeholder of an image in a reference or an answer.
     said = answered("See <ImageHere>.", "See <ImageHere> and <ImageHere>.")
     data = judging_of(said, with_turn(2, references={"answer": "As <ImageHere>."}))[1].data
     assert "<ImageHere>" not in str(data)

@@ -154,7 +154,7 @@ def test_of_a_text_the_verdict_counts_a_label_is_the_same_and_a_score_is_near():
         scores = dict(zip(("Creativity", "Richness"), given_scores, strict=True))
         said = decided(score, "ann", "edit", edits=score["content"] | {"scores": scores})
         assert is_hit(score, said, right) is hit
-    # A score that the expert left out is none to be near to.
+    # If the expert left out a score, it is not compared.
     right["content"] |= {"scores": {"Creativity": 7, "Richness": None}}
     assert is_hit(score, said, right)
 

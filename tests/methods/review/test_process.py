@@ -57,7 +57,7 @@ ALWAYS, NEVER = (Rules(expert="sample", expert_share=share) for share in (1.0, 0
         (ONE, [EDIT, EVE], ("round_2", 1), "ann"),
         # Imported: nobody took turns, and nothing is lost by it.
         (ONE, [EVE, ACCEPT], ("approved", 0), ""),
-        # The last decision counts, whoever made an earlier one.
+        # The last decision counts. Other people may have made earlier ones.
         (ONE, [ACCEPT, BOB_EDITS, REJECT], ("rejected", 0), ""),
         # Two annotators are two people.
         (TWO, [ACCEPT, EDIT], ("round_1", 1), "ann"),

@@ -247,7 +247,7 @@ def test_a_dispute_has_the_last_decision_of_each_person_on_what_is_decided_now(r
         "disputed": ("round_2", [{}, {"reviewer": "bob"}, reject]),
         "first": ("round_2", [{}, {**reject, "reviewer": "bob"}]),
         "edited": ("round_2", [{**edit, **who, "edits": who["reviewer"]} for who in of_two]),
-        "alike": ("round_2", [{**edit, **who, "edits": "same"} for who in of_two]),
+        "equal": ("round_2", [{**edit, **who, "edits": "same"} for who in of_two]),
         "agreed": ("round_2", [reject, {"reviewer": "bob"}, {}]),
         "other": (
             "round_2",

@@ -218,7 +218,7 @@ def test_distance_and_score_of_a_cluster() -> None:
     assert (within.value, within.n, within.subset_value) == (0.25, 1, "1: TO, VO")
     alone = found["2", "cluster_distance", ""]
     assert (alone.value, alone.n, alone.reason) == (None, 0, NO_DISTANCE)
-    # Tasks count alike in the score. m: VO 2 of 4, TO 1 of 1; n: VO 1 of 4, TO 0 of 1.
+    # All tasks have the same weight in the score. m: VO 2 of 4, TO 1 of 1; n: VO 1 of 4, TO 0 of 1.
     means = {(of, model): found[of, "cluster_mean", model].value for of, model in MEANS}
     assert means == pytest.approx(MEANS)
     assert found["1", "cluster_mean", "m"].n_clusters == 5

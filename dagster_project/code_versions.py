@@ -10,7 +10,7 @@ so a refactoring does not make an asset stale.
 import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache, partial
+from functools import cache
 from itertools import chain
 from types import ModuleType
 
@@ -28,7 +28,7 @@ from methods.ids import canonical_json, content_id
 from methods.pairwise.comparing import COMPARE_PROMPT, COMPARE_VERSION
 from resources.embedding.process import text_embedder
 from resources.llm.model_spec import ModelSpec
-from resources.llm.registry import Role, active_profile, load_registry
+from resources.llm.registry import active_profile, load_registry
 from resources.settings.asset_settings import non_default_settings, read_sections
 from resources.settings.prompts import PROMPTS_ROOT, prompt
 from resources.warehouse import declared_columns, sql_files, sql_text
@@ -37,27 +37,10 @@ COMMENT = re.compile(r"--[^\n]*")
 PATH = re.compile(r"""(?<=["'])\w+(?:/\w+)+(?=["'])""")
 
 
-def _model_of_role(role: Role, _benchmarks: Benchmarks) -> list[str]:
-    return _models(role)
-
-
 MADE_BY: Mapping[str, Callable[[Benchmarks], list[str]]] = {
     "cluster.embeddings": lambda benchmarks: [text_embedder().name],
-    **dict.fromkeys(
-        (
-            "rewrite.seeds",
-            "rewrite.contexts",
-            "choice.items",
-            "choice.translations",
-            "choice.mmiu_items",
-        ),
-        lambda benchmarks: _models("writer"),
-    ),
-    **{table: partial(_model_of_role, role) for table, role in ROLES.items()},
-    "quality.checks": lambda benchmarks: [
-        text_embedder().name,
-        *_models(ROLES["quality.checks"]),
-    ],
+    "choice.mmiu_items": lambda benchmarks: _models("writer"),
+    "quality.checks": lambda benchmarks: [text_embedder().name, *_models("check")],
     "dialogue.turn_categories": lambda benchmarks: [text_embedder().name],
     "rewrite.seed_rewrites": lambda benchmarks: [text_embedder().name, *_models("rewrite")],
     "evaluate.answers": lambda benchmarks: [
@@ -86,7 +69,8 @@ MADE_BY: Mapping[str, Callable[[Benchmarks], list[str]]] = {
     "evaluate.pairs": lambda benchmarks: [*_compared(), *_models("judges")],
 }
 """Table -> a function for the versions of the models and benchmarks that its rows depend on, in
-addition to the prompts and SQL files that its module names.
+addition to the prompts and SQL files that its module names. Other tables of `ROLES` depend on the model
+of their role.
 """
 
 
@@ -116,8 +100,14 @@ def code_version(spec: dg.AssetSpec, benchmarks: Benchmarks = BENCHMARKS) -> str
         [list(column) for column in declared_columns()[table]],
         settings,
         sorted(_named_in(source.module, spec.key.path[0])) if source.module else [],
-        MADE_BY[table](benchmarks) if table in MADE_BY else [],
+        _made_by(table, benchmarks),
     )
+
+
+def _made_by(table: str, benchmarks: Benchmarks) -> list[str]:
+    if table in MADE_BY:
+        return MADE_BY[table](benchmarks)
+    return _models(ROLES[table]) if table in ROLES else []
 
 
 def _named_in(module: ModuleType, stage: str) -> Iterator[list[str]]:

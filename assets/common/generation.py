@@ -53,6 +53,8 @@ ROLES: Mapping[str, Role] = {
     "rewrite.rewrites": "rewrite",
     "rewrite.seed_rewrites": "rewrite",
     "quality.checks": "check",
+    **dict.fromkeys(("rewrite.seeds", "rewrite.contexts"), "writer"),
+    **dict.fromkeys(("choice.items", "choice.translations"), "writer"),
 }
 """Table -> the role in the profile of the model that generates its rows; others use `writer`."""
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 import dagster as dg
 
-from assets.common.isolation import STAGES, incomplete_steps
+from assets.common.isolation import ISOLATED_STAGES, incomplete_steps
 from assets.common.settings import read_used_settings
 from assets.common.tables import SIDE_TABLES
 from assets.ingest.entries import EntriesSettings
@@ -200,7 +200,7 @@ def made_check(specs: Sequence[dg.AssetSpec]) -> dg.AssetChecksDefinition:
                 "missing, with reasons.",
             )
             for key, table in tables.items()
-            if table.partition(".")[0] in STAGES
+            if table.partition(".")[0] in ISOLATED_STAGES
         ],
         can_subset=True,
     )

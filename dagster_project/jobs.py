@@ -62,10 +62,7 @@ SITE = dg.define_asset_job(
 )
 ASK_MODELS = ("dialogue", "rewrite", "choice", "quality", "evaluate")
 """Stages that may stop to wait for a batch of model calls."""
-BUILT = (
-    *("cluster", "dialogue", "rewrite", "choice", "quality"),
-    *("review", "release", "ledger"),
-)
+BUILT = tuple(stage for stage in DESCRIPTIONS if stage not in ("ingest", "evaluate"))
 """The stages of the job `build`, in order."""
 BUILD_JOB = dg.define_asset_job(
     "build",

@@ -25,7 +25,7 @@ from resources.settings.packages import package_missing
 from resources.warehouse import Warehouse, arrow_schema
 
 NOT_MADE = "evaluate.not_made"
-STAGES = frozenset({"evaluate"})
+ISOLATED_STAGES = frozenset({"evaluate"})
 """Stages with isolated steps: a failed step keeps its rows, and downstream steps use them."""
 LOST = "not made"
 """Metadata of a materialization: the releases that failed, with reasons."""

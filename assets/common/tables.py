@@ -19,14 +19,20 @@ import pyarrow as pa
 
 from assets.common.automation import WHEN_READY, Condition
 from assets.common.failures import plain_errors, retries_left, retry_transient_failures
-from assets.common.isolation import LOST, NOT_MADE, STAGES, Isolation
+from assets.common.isolation import ISOLATED_STAGES, LOST, NOT_MADE, Isolation
 from assets.common.partitions import require_partitions
 from assets.common.pools import pools_of, slots
 from assets.common.previews import PREVIEW_ROWS, preview
 from assets.common.settings import check_run, current_settings, use_settings
 from resources.images.store import ImageStore
 from resources.settings.extras import tables_before
-from resources.warehouse import Warehouse, arrow_schema, column_descriptions, declared_columns
+from resources.warehouse import (
+    STAGES,
+    Warehouse,
+    arrow_schema,
+    column_descriptions,
+    declared_columns,
+)
 from resources.web.addresses import calls_of
 
 ROW_COUNT = "dagster/row_count"
@@ -36,16 +42,9 @@ ROWS_OF_RUN = "rows of this run"
 SIDE_TABLES = "loom/side_tables"
 """Metadata of an asset: further tables that it writes, and views that it represents."""
 OWNERS = {
-    "ingest": "team:data-engineering",
-    "cluster": "team:data-engineering",
-    "dialogue": "team:data-engineering",
-    "rewrite": "team:data-engineering",
-    "choice": "team:data-engineering",
-    "quality": "team:data-engineering",
-    "review": "team:annotation",
-    "release": "team:annotation",
+    **dict.fromkeys(STAGES, "team:data-engineering"),
+    **dict.fromkeys(("review", "release"), "team:annotation"),
     "evaluate": "team:evaluation",
-    "ledger": "team:data-engineering",
 }
 
 
@@ -154,7 +153,7 @@ def table_asset(
     Returns:
         The decorator.
     """
-    if table.partition(".")[0] in STAGES:
+    if table.partition(".")[0] in ISOLATED_STAGES:
         side_tables = [*side_tables, NOT_MADE]
 
     def decorate(function: Callable[..., dg.MaterializeResult]) -> dg.AssetsDefinition:
@@ -217,7 +216,7 @@ def _step(
             def make() -> dg.MaterializeResult:
                 return function(*context_if_asked, **arguments)
 
-            if table.partition(".")[0] in STAGES:
+            if table.partition(".")[0] in ISOLATED_STAGES:
                 result = _isolated(table, warehouse, retries_left(context), make)
             else:
                 result = make()

@@ -1,9 +1,7 @@
 """Asset checks of clusters and image sets."""
 
-from collections.abc import Iterable
-from typing import Any
-
 import dagster as dg
+import pyarrow as pa
 
 from assets.cluster.clusters import ClusterSettings
 from assets.cluster.cohesion import CohesionSettings
@@ -37,7 +35,7 @@ def within_tau(warehouse: dg.ResourceParam[Warehouse]) -> dg.AssetCheckResult:
     n_other = far.num_rows - n_far
     wrong = (
         f"cluster.clusters has {number_of(n_far, 'member')} beyond tau of the centre, and {n_other} "
-        f"with another similarity than recorded ({_members(far.to_pylist())}): materialize "
+        f"with another similarity than recorded ({_members(far)}): materialize "
         "cluster/clusters again with recluster, and what follows."
     )
     return result(
@@ -119,7 +117,7 @@ def loose(
     clusters = warehouse.read("cluster/loose", {"n_similarity": limit})
     wrong = (
         f"cluster.cohesion has {number_of(clusters.num_rows, 'cluster')} with a mean similarity to the "
-        f"centre below {limit:g} ({_named(clusters.to_pylist(), 'cluster_id')}): raise tau of "
+        f"centre below {limit:g} ({_named(clusters, 'cluster_id')}): raise tau of "
         "cluster.clusters, use threshold instead of density, or lower its min_mean_similarity."
     )
     return result(
@@ -170,12 +168,9 @@ def no_repeats(
     repeats = warehouse.read("cluster/repeats_in_sets", {"n_repeat_pages": allowed})
     wrong = (
         f"cluster.image_sets has {number_of(repeats.num_rows, 'set')} with a page or a picture twice "
-        f"({_named(repeats.to_pylist(), 'set_id')}): {SAMPLE_AGAIN}"
+        f"({_named(repeats, 'set_id')}): {SAMPLE_AGAIN}"
     )
-    return result(
-        wrong if repeats.num_rows else None,
-        {"sets": repeats.num_rows, "first": rows_preview(repeats)},
-    )
+    return _none_of("sets", repeats, wrong)
 
 
 @asset_check(
@@ -190,12 +185,9 @@ def sizes(warehouse: dg.ResourceParam[Warehouse]) -> dg.AssetCheckResult:
     sets = warehouse.read("cluster/wrong_sizes", {"n_least": MIN_IMAGES, **bounds})
     wrong = (
         f"cluster.image_sets has {number_of(sets.num_rows, 'set')} with too few or too many images "
-        "or a gap in the order "
-        f"({_named(sets.to_pylist(), 'set_id')}): {SAMPLE_AGAIN}"
+        f"or a gap in the order ({_named(sets, 'set_id')}): {SAMPLE_AGAIN}"
     )
-    return result(
-        wrong if sets.num_rows else None, {"sets": sets.num_rows, "first": rows_preview(sets)}
-    )
+    return _none_of("sets", sets, wrong)
 
 
 @asset_check(
@@ -216,12 +208,9 @@ def entry_use(
     overused = warehouse.read("cluster/overused_entries", bounds)
     wrong = (
         "cluster.image_sets has entries in more sets of a kind than allowed "
-        f"({_named(overused.to_pylist(), 'entry_id')}): {SAMPLE_AGAIN}"
+        f"({_named(overused, 'entry_id')}): {SAMPLE_AGAIN}"
     )
-    return result(
-        wrong if overused.num_rows else None,
-        {"entries": overused.num_rows, "first": rows_preview(overused)},
-    )
+    return _none_of("entries", overused, wrong)
 
 
 CLUSTER_CHECKS = [
@@ -231,17 +220,21 @@ CLUSTER_CHECKS = [
 """All checks of the stage except schema checks."""
 
 
-def _named(rows: Iterable[dict[str, Any]], column: str) -> str:
-    return listed([row[column] for row in rows])
+def _none_of(kind: str, rows: pa.Table, wrong: str) -> dg.AssetCheckResult:
+    """Make the result of a check that fails if there are rows."""
+    shown = {kind: rows.num_rows, "first": rows_preview(rows)}
+    return result(wrong if rows.num_rows else None, shown)
 
 
-def _members(rows: Iterable[dict[str, Any]]) -> str:
+def _named(rows: pa.Table, column: str) -> str:
+    return listed(rows[column].to_pylist())
+
+
+def _members(rows: pa.Table) -> str:
     """List members with their computed and their recorded similarity."""
-    return listed(
-        [
-            f"{row['entry_id']} in {row['community_id']}: {row['similarity']:.3f}, recorded "
-            f"{'none' if row['recorded'] is None else format(row['recorded'], '.3f')}"
-            for row in rows
-        ],
-        5,
-    )
+    lines = [
+        f"{row['entry_id']} in {row['community_id']}: {row['similarity']:.3f}, recorded "
+        f"{'none' if row['recorded'] is None else format(row['recorded'], '.3f')}"
+        for row in rows.to_pylist()
+    ]
+    return listed(lines, 5)

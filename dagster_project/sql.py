@@ -42,12 +42,11 @@ def answer(query: str | None, as_of: str | None = None, form: str = "table") -> 
     Raises:
         UserError: The tables cannot be read, or `csv` or `json` has no query.
     """
-    if form in FORMATS:
-        if query is None and sys.stdin.isatty():
-            raise UserError(f'--format {form} needs a query: vlm-loom sql "SELECT ...".')
-        with copy_of_tables(as_of) as connection:
-            return 0 if _write(connection, query or sys.stdin.read(), form) else 2
+    if form in FORMATS and query is None and sys.stdin.isatty():
+        raise UserError(f'--format {form} needs a query: vlm-loom sql "SELECT ...".')
     with copy_of_tables(as_of) as connection:
+        if form in FORMATS:
+            return 0 if _write(connection, query or sys.stdin.read(), form) else 2
         if query:
             return 0 if _answer(connection, query) else 2
         _prompt(connection)

@@ -93,9 +93,6 @@ def build(
         embedder: The embedding model, which is loaded in the background if there are new texts.
         everything: Whether to run the assets downstream of ingestion even if they are up to date.
 
-    Returns:
-        The result.
-
     Raises:
         UserError: The corpus has no shards, or the workspace belongs to another corpus.
     """

@@ -29,9 +29,6 @@ def result(
         wrong: A description of the problem, with rows and what to do; None if the check passed.
         metadata: The metadata of the result.
         severity: The severity of a failure.
-
-    Returns:
-        The result.
     """
     return dg.AssetCheckResult(
         passed=wrong is None, description=wrong, severity=severity, metadata=metadata

@@ -52,9 +52,6 @@ def build_defs(
     Args:
         benchmarks: The benchmarks by name.
         resource_overrides: Resources that replace those of the same name.
-
-    Returns:
-        The definitions.
     """
     conditions = _without_decisions()
     assets = dg.map_asset_specs(

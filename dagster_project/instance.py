@@ -127,14 +127,7 @@ def open_instance() -> dg.DagsterInstance:
 def open_restored(folder: Path) -> dg.DagsterInstance:
     """Open the instance in the files of a restored folder, with the project's settings, not its own.
 
-    Args:
-        folder: The folder `dagster` of the restored files.
-
-    Returns:
-        The instance.
-
-    Raises:
-        StoreError: The instance cannot be opened.
+    Raises StoreError if the instance cannot be opened.
     """
     _write_settings(folder, SETTINGS.read_bytes())
     return _open_files(folder)

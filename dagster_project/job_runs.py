@@ -150,12 +150,6 @@ def origin_of(job: str) -> Any:
     The origin is deserialized from Dagster's storage format, because its classes are not public. It
     only has the name of the code location, which suffices for Dagster. Runs that the UI launches also
     have the address of the UI's code server, which changes with each start.
-
-    Args:
-        job: The name of the job.
-
-    Returns:
-        The origin, an object of Dagster.
     """
     location = {"__class__": "RegisteredRepositoryLocationOrigin", "location_name": LOCATION}
     definitions = {

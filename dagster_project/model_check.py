@@ -83,9 +83,6 @@ def check(gateway: Gateway, spec: ModelSpec) -> Iterator[ModelCheckResult]:
     Args:
         gateway: The gateway of the model.
         spec: The entry of the model.
-
-    Yields:
-        The results.
     """
     with tempfile.TemporaryDirectory(prefix="vlm-loom-check-") as folder:
         # The test images are not needed later, so they are kept out of the workspace's store.

@@ -46,9 +46,6 @@ def image_settings(spec: ModelSpec, small: int, large: int) -> dict[str, object]
         spec: The entry.
         small: The prompt tokens of an image of one tile.
         large: The prompt tokens of a square image with sides of `max_side` pixels.
-
-    Returns:
-        The setting.
     """
     tiles = largest_tiles(spec)
     tile = max(0, math.ceil((large - small) / (tiles - 1))) if tiles > 1 else 0
@@ -64,11 +61,7 @@ def room_for_prompt(context: int) -> int:
 def context_settings(refusal: str) -> dict[str, object]:
     """Compute the setting `context_tokens` from a server's error message about a long prompt.
 
-    Args:
-        refusal: The error message.
-
-    Returns:
-        The setting; empty if the message has no context length.
+    It is empty if the message has no context length.
     """
     named = _CONTEXT.search(refusal)
     return {} if named is None else {"context_tokens": room_for_prompt(int(named[1]))}

@@ -36,9 +36,6 @@ def gateway_for(registry: Registry, model: str) -> Iterator[Gateway]:
         registry: The registry.
         model: The name of the model.
 
-    Yields:
-        The gateway.
-
     Raises:
         RegistryError: The model is unknown, or its API key is missing.
     """

@@ -35,9 +35,6 @@ def release_page(warehouse: Warehouse, release_id: str) -> str:
         warehouse: The tables.
         release_id: The id or name of the release, or the beginning of its id.
 
-    Returns:
-        The text.
-
     Raises:
         ReleaseError: There is no such release.
     """

@@ -50,9 +50,6 @@ def corpus_folder(path: str | None = None, pauses: HostPauses | None = None) -> 
         path: The folder of the corpus.
         pauses: Waiting times that hosts asked for (rate limits), shared with other clients.
 
-    Returns:
-        The corpus.
-
     Raises:
         CorpusError: No folder is named, and that of the last ingest is not there any more.
     """
@@ -105,9 +102,6 @@ def image_fetcher(
         corpus: The corpus; the default is that of `corpus_folder`.
         pauses: Waiting times that hosts asked for (rate limits), shared with other clients.
 
-    Returns:
-        The fetcher.
-
     Raises:
         ImageSourceError: There is no such folder.
         CorpusError: The settings of the corpus are not valid.
@@ -140,9 +134,6 @@ def make_gateway(
         at_work: Ids of the runs that are executing now.
         registry: The models; by default those of models.yaml.
         profile: The profile; by default the active one.
-
-    Returns:
-        The gateway.
 
     Raises:
         RegistryError: models.yaml is wrong.

@@ -100,9 +100,6 @@ def run_ingest(named: Sequence[str]) -> int:
     Args:
         named: Names of shards and ranges `first...last`; if empty, every shard of the corpus.
 
-    Returns:
-        The exit code.
-
     Raises:
         UserError: There is no such shard, or the corpus has none.
     """

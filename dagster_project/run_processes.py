@@ -110,11 +110,7 @@ class RunLauncher(dg.DefaultRunLauncher):
     def terminate(self, run_id: str) -> bool:
         """Stop a run: by its code server, or by a signal if no code server knows the run.
 
-        Args:
-            run_id: The run.
-
-        Returns:
-            False if the run has ended, or its process cannot be reached from here.
+        Returns False if the run has ended, or its process cannot be reached from here.
         """
         # The code server may be gone, or one that started after the run.
         with suppress(dg.DagsterError):

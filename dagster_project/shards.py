@@ -30,9 +30,6 @@ def observation(shard: str, state: ShardState) -> dg.AssetObservation:
     Args:
         shard: The shard.
         state: Its content.
-
-    Returns:
-        The observation.
     """
     return dg.AssetObservation(
         asset_key=_SHARDS,

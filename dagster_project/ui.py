@@ -110,14 +110,7 @@ def _prepare_instance() -> None:
 
 
 def serve_calls(port: int) -> int:
-    """Serve the HTML page of model calls until Ctrl-C.
-
-    Args:
-        port: The port.
-
-    Raises:
-        UserError: The server cannot start.
-    """
+    """Serve the HTML page of model calls until Ctrl-C. Raises UserError if the server cannot start."""
     import uvicorn
     from starlette.applications import Starlette
     from starlette.responses import RedirectResponse

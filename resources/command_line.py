@@ -240,9 +240,6 @@ def run(group: click.Group, name: str, argv: Sequence[str] | None = None) -> int
         group: The command group.
         name: The name of the program, for help and messages.
         argv: The arguments; by default those of the process.
-
-    Returns:
-        The exit code.
     """
     try:
         done = group.main(argv, prog_name=name, standalone_mode=False)

@@ -50,9 +50,6 @@ def entry_vectors(warehouse: Warehouse, model: str) -> EntryVectors:
         warehouse: The tables.
         model: The embedding model (`Embedder.name`).
 
-    Returns:
-        The vectors.
-
     Raises:
         dg.Failure: There are no entries, a vector is missing, or the vectors differ in length.
     """

@@ -28,9 +28,6 @@ def clusters_table(state: PriorState, clustering: Clustering) -> pa.Table:
     Args:
         state: The entries with their vectors.
         clustering: The groups and clusters.
-
-    Returns:
-        The table.
     """
     groups, clusters = clustering.groups, clustering.clusters
     to_groups = similarity_to_groups(state.entries, clustering)
@@ -72,9 +69,6 @@ def communities_table(
         clustering: The groups and clusters.
         run_id: The run.
         settings: The settings of new communities.
-
-    Returns:
-        The table.
     """
     tables = []
     for kind, communities in _kinds(clustering):
@@ -106,9 +100,6 @@ def changes_table(
         clustering: The groups and clusters.
         run_id: The run.
         current_time: The time of the run.
-
-    Returns:
-        The table.
     """
     tables = []
     for kind, communities in _kinds(clustering):

@@ -50,9 +50,6 @@ def retry_transient_failures(context: dg.AssetExecutionContext) -> Iterator[None
     Assets have no retry policy, because Dagster would also retry a step after Ctrl-C or Terminate
     (docs/decisions/0078).
 
-    Args:
-        context: The step's context.
-
     Raises:
         dg.RetryRequested: The failure is transient, and retries are left.
         dg.Failure: The failure is permanent, or no retries are left.

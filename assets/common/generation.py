@@ -181,9 +181,6 @@ def make_request(
         ask: The values of the prompt.
         schema: The JSON schema of the reply; None for a text.
         draft_seed: As in `ask_and_read`. It is part of the request's key, as the replicate.
-
-    Returns:
-        The request.
     """
     drafted = {} if draft_seed is None else {"temperature": DRAFT_TEMPERATURE}
     spec = model_of_stage(llm, stage)
@@ -214,9 +211,6 @@ def failed_row(
         subject: The name of the thing that failed, for people.
         reason: The kind of the failure.
         detail: A sentence about it.
-
-    Returns:
-        The row.
     """
     return {
         **where,

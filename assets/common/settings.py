@@ -148,9 +148,6 @@ def current_settings(table: str, config: AssetConfig | None = None) -> RunSettin
         config: The asset's config in this run. A value that equals the default of its class counts as
             not given.
 
-    Returns:
-        The settings.
-
     Raises:
         SettingsError: settings.yaml or a value is not valid.
     """
@@ -166,11 +163,7 @@ def current_settings(table: str, config: AssetConfig | None = None) -> RunSettin
 def check_run(run_config: Mapping[str, Any]) -> None:
     """Check the config of all assets of a run, so that a wrong value fails the run at its first step.
 
-    Args:
-        run_config: The run config of the launch.
-
-    Raises:
-        SettingsError: A value is outside its limits.
+    Raises SettingsError if a value is outside its limits.
     """
     written = read_sections(SECTIONS)
     for op, op_config in run_config.get("ops", {}).items():
@@ -199,9 +192,6 @@ def read_used_settings(instance: dg.DagsterInstance, table: str, model: type[S])
         instance: Dagster's instance.
         table: The table.
         model: The class of its settings.
-
-    Returns:
-        The settings.
 
     Raises:
         SettingsError: The values are not valid.

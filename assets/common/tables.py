@@ -87,9 +87,6 @@ def table_spec(
         kinds: The kinds that the UI shows in addition to `duckdb`.
         side_tables: Tables and views without an asset that this one writes or represents.
         **spec: Further arguments of `dg.AssetSpec`.
-
-    Returns:
-        The spec.
     """
     return dg.AssetSpec(**_attributes(table, kinds, side_tables), **spec)
 
@@ -149,9 +146,6 @@ def table_asset(
         pool: A pool that does not follow from its resources (`pools.py`).
         automation_condition: When Dagster runs it by itself; None for never.
         **spec: Further arguments of `dg.asset`.
-
-    Returns:
-        The decorator.
     """
     if table.partition(".")[0] in ISOLATED_STAGES:
         side_tables = [*side_tables, NOT_MADE]

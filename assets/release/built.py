@@ -65,9 +65,6 @@ class Licences:
             items: The items.
             pictures: Returns the source rows of an item's images, with the column `licence`.
             kind: The kind of the release.
-
-        Returns:
-            The allowed items.
         """
         excluded = self._chosen.get(name, BY_DEFAULT[kind])
         whys = [reason((row["licence"] for row in pictures(item)), excluded) for item in items]

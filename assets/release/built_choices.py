@@ -44,9 +44,6 @@ def built_choices(
         reviewed: The review policy.
         licences: The licences that leave items out.
         seed: The seed of the splits. An item keeps its split, and has the same id in all languages.
-
-    Returns:
-        The releases.
     """
     rows = warehouse.read("release/reviewed_choices").to_pylist()
     approved = {row["item_id"]: _approved(row) for row in rows if row["status"] == "approved"}

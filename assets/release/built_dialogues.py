@@ -150,9 +150,6 @@ def built_dialogues(
         reviewed: The review policy.
         licences: The licences that leave items out.
         limits: The limits of the rules for a language.
-
-    Returns:
-        The releases.
     """
     origins = warehouse.read("release/origins").to_pylist()
     providers = sorted({origin["provider"] for origin in origins})

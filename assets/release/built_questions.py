@@ -20,9 +20,6 @@ def built_questions(
         warehouse: The tables.
         reviewed: The review policy.
         licences: The licences that leave items out.
-
-    Returns:
-        The release.
     """
     rows = warehouse.read("release/reviewed_mmiu").to_pylist()
     items = [_approved(row) for row in rows if row["status"] == "approved"]

@@ -27,9 +27,6 @@ def built_three_turns(
         warehouse: The tables.
         reviewed: The review policy.
         licences: The licences that leave items out.
-
-    Returns:
-        The release.
     """
     rows = warehouse.read("release/reviewed_three_turns").to_pylist()
     items = [_approved(row) for row in rows if row["status"] == "approved"]

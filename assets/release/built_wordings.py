@@ -23,9 +23,6 @@ def built_wordings(
         warehouse: The tables.
         reviewed: The review policy.
         licences: The licences that leave items out.
-
-    Returns:
-        The release.
     """
     rows = warehouse.read("release/reviewed_seeds").to_pylist()
     approved = [row for row in rows if row["status"] == "approved"]

@@ -38,9 +38,6 @@ def new_card(
         providers: The providers of the models that wrote it, separated by commas.
         parent: The id of the earlier release of the same name, if there is one.
         made_with: Further columns, such as those of `circumstances` and `prompts_and_writers`.
-
-    Returns:
-        The row.
     """
     return row_of(
         {

@@ -40,9 +40,6 @@ def write_current(releases: Mapping[str, str], retired: Collection[str] = ()) ->
     Args:
         releases: The new current release by name; other names keep their current release.
         retired: Names that no longer have a current release.
-
-    Returns:
-        The write.
     """
     rows = [{"name": name, "release_id": release_id} for name, release_id in releases.items()]
     where = {"name": sorted({*releases, *retired})}

@@ -219,9 +219,6 @@ def embed_on_worker(model: str, backend: str, device: str | None) -> Callable[[p
         model: The name or path of the model.
         backend: `torch`, `onnx` or `openvino`.
         device: The device; None for the default one.
-
-    Returns:
-        The function.
     """
     embedder = Embedder(model, backend, device)
     return lambda rows: with_vectors(rows, embedder)

@@ -112,9 +112,6 @@ def without(rows: pa.Table, ids: pa.ChunkedArray) -> pa.Table:
     Args:
         rows: Rows with their id in the first column.
         ids: The ids of the rows to remove.
-
-    Returns:
-        The remaining rows.
     """
     return rows.filter(pc.invert(pc.is_in(rows.column(0), value_set=ids)))
 

@@ -95,9 +95,6 @@ def check_settings(table: str, model: type[S], values: Mapping[str, Any]) -> S:
         model: The class of its settings.
         values: The values that differ from the defaults.
 
-    Returns:
-        The settings.
-
     Raises:
         SettingsError: A value is not valid.
     """

@@ -114,9 +114,6 @@ def require_task(task: str, prompt_version: str) -> str:
         task: The task; empty for none.
         prompt_version: The prompt, for the message.
 
-    Returns:
-        The task.
-
     Raises:
         PromptError: The task is empty.
     """

@@ -48,9 +48,6 @@ def open_store(kind: StoreKind, path: Path | str) -> Store:
     Args:
         kind: The kind of store.
         path: The file.
-
-    Returns:
-        The open store.
     """
     address = database()
     if address is None:

@@ -22,34 +22,15 @@ def text(name: str, *, key: bool = False, null: bool = False) -> Column[str]:
         name: The name of the column.
         key: Whether it is part of the primary key.
         null: Whether it may be NULL.
-
-    Returns:
-        The column.
     """
     return Column(name, TEXTS, primary_key=key, nullable=null)
 
 
 def integer(name: str, *, null: bool = False) -> Column[int]:
-    """Declare a column of whole numbers.
-
-    Args:
-        name: The name of the column.
-        null: Whether it may be NULL.
-
-    Returns:
-        The column.
-    """
+    """Declare a column of whole numbers; `null` says whether it may be NULL."""
     return Column(name, INTEGER, nullable=null)
 
 
 def number(name: str, *, null: bool = False) -> Column[float]:
-    """Declare a column of floating point numbers.
-
-    Args:
-        name: The name of the column.
-        null: Whether it may be NULL.
-
-    Returns:
-        The column.
-    """
+    """Declare a column of floating point numbers; `null` says whether it may be NULL."""
     return Column(name, NUMBER, nullable=null)

@@ -104,9 +104,6 @@ def track_engine(engine: Engine, explain: Callable[[BaseException], BaseExceptio
     Args:
         engine: A new engine.
         explain: Returns the StoreError for an error of the driver, or the error itself.
-
-    Returns:
-        The engine.
     """
     _ENGINES.add(engine)
 

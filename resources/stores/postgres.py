@@ -71,9 +71,6 @@ def open_schema(kind: StoreKind, address: str) -> "PostgresStore":
     Args:
         kind: The kind of store.
         address: The address of the database.
-
-    Returns:
-        The store.
     """
     with _opening:
         if (kind.name, address) not in _opened:

@@ -125,11 +125,8 @@ class Database(ABC):
     def connection(
         self, *, own_instance: bool = False, rows_at_once: int | None = None
     ) -> "Iterator[duckdb.DuckDBPyConnection]":
-        """Open a connection, or return the thread's open one; the first use upgrades the tables.
-
-        Args:
-            own_instance: Whether the connection has its own DuckDB instance.
-            rows_at_once: DuckDB's row group size; None for its default.
+        """Open a connection as `opened`, or return the thread's open one. The first use upgrades the
+        tables.
         """
         import duckdb
 

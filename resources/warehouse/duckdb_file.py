@@ -55,9 +55,6 @@ def attached(
         own_instance: Whether the connection gets its own DuckDB instance, for instance-wide settings.
         rows_at_once: DuckDB's row group size; None for its default.
 
-    Yields:
-        The connection.
-
     Raises:
         duckdb.Error: The file cannot be opened, or the log cannot be written into it.
     """

@@ -60,12 +60,7 @@ class FileDatabase(Database):
     def opened(
         self, own_instance: bool = False, rows_at_once: int | None = None
     ) -> "Iterator[duckdb.DuckDBPyConnection]":
-        """Lock and attach the file, or take it if this run left it open.
-
-        Args:
-            own_instance: Whether the connection has its own DuckDB instance.
-            rows_at_once: DuckDB's row group size; None for its default.
-        """
+        """Lock and attach the file, or take it if this run left it open; see `Database`."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         if own_instance:
             left_open.close(self.path)

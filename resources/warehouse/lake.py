@@ -58,9 +58,6 @@ def read_at(address: LakeAddress, moment: str | None) -> Iterator["duckdb.DuckDB
         address: The address of the lake.
         moment: The number of a snapshot or a time (UTC); None for the current state.
 
-    Yields:
-        The connection.
-
     Raises:
         LakeError: The lake does not answer, or has no tables or no such snapshot.
     """

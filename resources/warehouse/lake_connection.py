@@ -167,9 +167,6 @@ def attached(
         log: Called with warnings.
         own_instance: Whether the connection gets its own DuckDB instance, for instance-wide settings.
 
-    Yields:
-        The connection.
-
     Raises:
         LakeError: The lake does not answer.
     """

@@ -72,11 +72,9 @@ class LakeDatabase(Database):
     def opened(
         self, own_instance: bool = False, rows_at_once: int | None = None
     ) -> "Iterator[duckdb.DuckDBPyConnection]":
-        """Open a connection to the lake, which is created if it does not exist.
+        """Open a connection to the lake, which is created if it does not exist; see `Database`.
 
-        Args:
-            own_instance: Whether the connection has its own DuckDB instance.
-            rows_at_once: Not used for a lake.
+        `rows_at_once` is not used for a lake.
         """
         # DuckDB spills data that does not fit into memory to the workspace.
         home.home().mkdir(parents=True, exist_ok=True)

@@ -67,9 +67,6 @@ class Warehouse:
         Args:
             name: The path of the query below `sql/`, without its ending.
             params: The values of its `$parameters`.
-
-        Returns:
-            The result.
         """
         return self.sql(sql_text(name), params)
 
@@ -79,9 +76,6 @@ class Warehouse:
         Args:
             name: The path of the query below `sql/`, without its ending.
             params: The values of its `$parameters`.
-
-        Returns:
-            The result.
         """
         with self.database.connection(own_instance=True) as connection:
             connection.execute(PORTION_SETTINGS)
@@ -117,9 +111,6 @@ class Warehouse:
             name: The path of the query below `sql/`, without its ending.
             params: The values of its `$parameters`.
 
-        Returns:
-            The result.
-
         Raises:
             WarehouseError: There are no tables, or they cannot be read now.
         """
@@ -133,9 +124,6 @@ class Warehouse:
             name: The path of the query below `sql/`, without its ending.
             params: The values of its `$parameters`.
             path: The file.
-
-        Returns:
-            The path.
         """
         query = sql_text(name).rstrip().removesuffix(";")
         with self.database.connection() as connection:
@@ -152,9 +140,6 @@ class Warehouse:
         Args:
             text: The query.
             params: The values of its `$parameters`.
-
-        Returns:
-            The result.
         """
         with self.database.connection() as connection:
             return connection.sql(text, params=dict(params or {})).to_arrow_table()
@@ -175,9 +160,6 @@ class Warehouse:
             order: Columns as in SQL's ORDER BY, or `ALL`.
             distinct: Whether equal rows are returned once.
             **equal: Column -> the value that rows must have; a sequence means any of its values.
-
-        Returns:
-            The rows.
         """
         terms = _TERM.findall(order)
         if order != ", ".join(name + how for name, how in terms):
@@ -210,9 +192,6 @@ class Warehouse:
             table: The table.
             partition: The partition.
             n_rows: The maximum number of rows.
-
-        Returns:
-            The rows.
         """
         return self._select("*", table, partition, f"LIMIT {n_rows}")
 
@@ -224,9 +203,6 @@ class Warehouse:
         Args:
             table: The table or view.
             partition: The partition to hash; None for all rows.
-
-        Returns:
-            The hash.
         """
         figures = self._select("count(*) AS n, sum(hash(r)) AS sum", table, partition)
         return content_id(*(str(column[0]) for column in figures.to_pydict().values()))

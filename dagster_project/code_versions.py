@@ -1,6 +1,5 @@
 """Code versions of assets: if one changes, the UI shows the asset as stale.
 
-
 A code version is a hash of the version that the asset's decorator declares, of its columns, of its
 settings in `settings.yaml`, of the prompts and SQL files that its module names, and of the models and
 benchmarks that its rows depend on. Changes of Python code only count if the declared version is raised,
@@ -19,7 +18,7 @@ import dagster as dg
 from assets.common.generation import ROLES
 from assets.common.settings import SECTIONS
 from assets.common.tables import SOURCES
-from methods.benchmarks import BENCHMARKS, Benchmarks
+from methods.benchmarks import BENCHMARKS
 from methods.choice import strict
 from methods.choice.passes import EXTRACT_PROMPT
 from methods.errors import UserError
@@ -37,36 +36,34 @@ COMMENT = re.compile(r"--[^\n]*")
 PATH = re.compile(r"""(?<=["'])\w+(?:/\w+)+(?=["'])""")
 
 
-MADE_BY: Mapping[str, Callable[[Benchmarks], list[str]]] = {
-    "cluster.embeddings": lambda benchmarks: [text_embedder().name],
-    "choice.mmiu_items": lambda benchmarks: _models("writer"),
-    "quality.checks": lambda benchmarks: [text_embedder().name, *_models("check")],
-    "dialogue.turn_categories": lambda benchmarks: [text_embedder().name],
-    "rewrite.seed_rewrites": lambda benchmarks: [text_embedder().name, *_models("rewrite")],
-    "evaluate.answers": lambda benchmarks: [
-        *(benchmark.answer_version for benchmark in benchmarks.values()),
+MADE_BY: Mapping[str, Callable[[], list[str]]] = {
+    "cluster.embeddings": lambda: [text_embedder().name],
+    "choice.mmiu_items": lambda: _models("writer"),
+    "quality.checks": lambda: [text_embedder().name, *_models("check")],
+    "dialogue.turn_categories": lambda: [text_embedder().name],
+    "rewrite.seed_rewrites": lambda: [text_embedder().name, *_models("rewrite")],
+    "evaluate.answers": lambda: [
+        *(benchmark.answer_version for benchmark in BENCHMARKS.values()),
         *(
             _prompt_version(name)
-            for benchmark in benchmarks.values()
+            for benchmark in BENCHMARKS.values()
             for name in benchmark.question_prompts
         ),
         *_models("evaluate"),
-        *_extractor(benchmarks),
+        *_extractor(),
         *(
             f"strict@{strict.VERSION}"
-            for benchmark in benchmarks.values()
+            for benchmark in BENCHMARKS.values()
             if EXTRACT_PROMPT in benchmark.extractor_prompts
         ),
     ],
-    "evaluate.second_readings": lambda benchmarks: _extractor(benchmarks),
-    "evaluate.observations": lambda benchmarks: [
-        benchmark.judge_version for benchmark in benchmarks.values()
-    ],
-    "evaluate.critic_pairs": lambda benchmarks: _judging(benchmarks),
-    "evaluate.judgments": lambda benchmarks: _judged(benchmarks),
-    "evaluate.judge_bias_tests": lambda benchmarks: [*_judged(benchmarks), *_compared()],
-    "evaluate.leaderboard": lambda benchmarks: _descriptions(),
-    "evaluate.pairs": lambda benchmarks: [*_compared(), *_models("judges")],
+    "evaluate.second_readings": lambda: _extractor(),
+    "evaluate.observations": lambda: [benchmark.judge_version for benchmark in BENCHMARKS.values()],
+    "evaluate.critic_pairs": lambda: _judging(),
+    "evaluate.judgments": lambda: _judged(),
+    "evaluate.judge_bias_tests": lambda: [*_judged(), *_compared()],
+    "evaluate.leaderboard": lambda: _descriptions(),
+    "evaluate.pairs": lambda: [*_compared(), *_models("judges")],
 }
 """Table -> a function for the versions of the models and benchmarks that its rows depend on, in
 addition to the prompts and SQL files that its module names. Other tables of `ROLES` depend on the model
@@ -74,15 +71,10 @@ of their role.
 """
 
 
-def code_version(spec: dg.AssetSpec, benchmarks: Benchmarks = BENCHMARKS) -> str | None:
+def code_version(spec: dg.AssetSpec) -> str | None:
     """Hash everything that an asset's rows depend on in addition to its input.
 
-    Args:
-        spec: The asset.
-        benchmarks: The benchmarks.
-
-    Returns:
-        The hash; None for an asset that Dagster does not run.
+    Returns None for an asset that Dagster does not run.
     """
     table = ".".join(spec.key.path)
     if table not in SOURCES:
@@ -100,13 +92,13 @@ def code_version(spec: dg.AssetSpec, benchmarks: Benchmarks = BENCHMARKS) -> str
         [list(column) for column in declared_columns()[table]],
         settings,
         sorted(_named_in(source.module, spec.key.path[0])) if source.module else [],
-        _made_by(table, benchmarks),
+        _made_by(table),
     )
 
 
-def _made_by(table: str, benchmarks: Benchmarks) -> list[str]:
+def _made_by(table: str) -> list[str]:
     if table in MADE_BY:
-        return MADE_BY[table](benchmarks)
+        return MADE_BY[table]()
     return _models(ROLES[table]) if table in ROLES else []
 
 
@@ -137,13 +129,13 @@ def paths_in(module: ModuleType) -> list[str]:
     return PATH.findall(inspect.getsource(module))
 
 
-def _judged(benchmarks: Benchmarks) -> list[str]:
+def _judged() -> list[str]:
     """Return the versions of judging: of benchmarks, prompts and judges."""
-    return [*_judging(benchmarks), *_models("judges")]
+    return [*_judging(), *_models("judges")]
 
 
-def _judging(benchmarks: Benchmarks) -> list[str]:
-    judged = [benchmark for benchmark in benchmarks.values() if benchmark.judge_prompts]
+def _judging() -> list[str]:
+    judged = [benchmark for benchmark in BENCHMARKS.values() if benchmark.judge_prompts]
     prompts = [_prompt_version(name) for benchmark in judged for name in benchmark.judge_prompts]
     return [*(benchmark.judge_version for benchmark in judged), *prompts]
 
@@ -153,9 +145,9 @@ def _compared() -> list[str]:
     return [_prompt_version(COMPARE_PROMPT), COMPARE_VERSION]
 
 
-def _extractor(benchmarks: Benchmarks) -> list[str]:
+def _extractor() -> list[str]:
     """Return the versions of answer extraction; empty if no benchmark extracts answers."""
-    prompts = [name for benchmark in benchmarks.values() for name in benchmark.extractor_prompts]
+    prompts = [name for benchmark in BENCHMARKS.values() for name in benchmark.extractor_prompts]
     return [*map(_prompt_version, prompts), *_models("extractor")] if prompts else []
 
 

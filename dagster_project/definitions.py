@@ -30,7 +30,6 @@ from dagster_project.resources import make_resources
 from dagster_project.run_processes import executor
 from dagster_project.schedules import SCHEDULES
 from dagster_project.sensors import SENSORS, batch_sensors
-from methods.benchmarks import BENCHMARKS, Benchmarks
 from methods.errors import UserError
 from resources.settings.asset_settings import read_sections
 from resources.settings.extras import extras
@@ -42,21 +41,16 @@ STAGES = (
 OF_EXTRAS = [import_module(extra.definitions) for extra in extras() if extra.definitions]
 
 
-def build_defs(
-    *,
-    benchmarks: Benchmarks = BENCHMARKS,
-    resource_overrides: Mapping[str, object] | None = None,
-) -> dg.Definitions:
+def build_defs(*, resource_overrides: Mapping[str, object] | None = None) -> dg.Definitions:
     """Build the project's definitions, with the assets and checks of `assets/own`.
 
     Args:
-        benchmarks: The benchmarks by name.
         resource_overrides: Resources that replace those of the same name.
     """
     conditions = _without_decisions()
     assets = dg.map_asset_specs(
         lambda spec: spec.replace_attributes(
-            code_version=code_version(spec, benchmarks),
+            code_version=code_version(spec),
             automation_condition=conditions.get(spec.key, spec.automation_condition),
         ),
         [
@@ -83,10 +77,7 @@ def build_defs(
         jobs=all_jobs,
         schedules=SCHEDULES,
         sensors=[*SENSORS, *ALERTS, *batch_sensors(all_jobs)],
-        resources={
-            **make_resources(benchmarks),
-            **(resource_overrides or {}),
-        },
+        resources={**make_resources(), **(resource_overrides or {})},
         executor=executor,
         loggers={"console": progress_logger},
     )

@@ -17,7 +17,7 @@ from pydantic import Field
 
 from assets.common.failures import plain_errors
 from dagster_project.run_tags import BUDGET, CHAIN, PARENT_RUN, PROFILE, ROOT_RUN
-from methods.benchmarks import BENCHMARKS, Benchmarks
+from methods.benchmarks import BENCHMARKS
 from methods.naming import listed
 from resources.corpus.corpus import Corpus, CorpusError
 from resources.embedding.process import EmbedderProcess, text_embedder
@@ -381,8 +381,8 @@ class ProfileResource(WorkspaceResource[Profile]):
         return load_registry().profile(_profile_of_run(context, self.profile))
 
 
-def make_resources(benchmarks: Benchmarks = BENCHMARKS) -> dict[str, Any]:
-    """Return all resources by name; `benchmarks` are the benchmarks to evaluate on."""
+def make_resources() -> dict[str, Any]:
+    """Return all resources by name."""
     # The Wikipedia client and the image fetcher share the waiting times that hosts ask for.
     pauses = HostPauses()
     warehouse = WarehouseResource()
@@ -402,7 +402,7 @@ def make_resources(benchmarks: Benchmarks = BENCHMARKS) -> dict[str, Any]:
         "ledger": LedgerResource(),
         "profile": ProfileResource(profile=_from("LOOM_PROFILE")),
         "benchmarks": dg.ResourceDefinition.hardcoded_resource(
-            benchmarks,
+            BENCHMARKS,
             "The benchmarks that models are evaluated on: how each asks, judges and scores.",
         ),
     }

@@ -68,10 +68,8 @@ def toy(empty_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory) -> Ite
 
 def use_benchmarks(world: World, **added: Toy) -> None:
     with world.environment():
-        definitions = build_defs(
-            benchmarks={**BENCHMARKS, **added}, resource_overrides={"embedder": world.embedder}
-        )
-        world.definitions = with_few_checks(definitions)
+        resources = {"embedder": world.embedder, "benchmarks": {**BENCHMARKS, **added}}
+        world.definitions = with_few_checks(build_defs(resource_overrides=resources))
 
 
 def project_prompts(folder: Path) -> Path:

@@ -17,9 +17,6 @@ from sqlalchemy import Connection, text
 from resources.migrations import StoreError, StoreUnavailable
 from resources.stores.address import database, packages, shown_address
 
-_SET: int | None = getattr(fcntl, "F_OFD_SETLK", None)
-"""The command for Linux's locks that belong to an open file, and so also work within one process. None
-on other systems, where a lock belongs to a process."""
 _FLOCK = struct.Struct("hhqqi4x")
 """The C struct flock: type, whence, start, length, process."""
 
@@ -50,7 +47,10 @@ def open_locks(path: Path) -> Locks:
 
 
 class ByteLocks:
-    """Locks on single bytes of the file at `path`, which stays empty."""
+    """Locks on single bytes of the file at `path`, which stays empty.
+
+    They are Linux's locks of an open file, which also work within one process.
+    """
 
     may_wait = False
 
@@ -62,20 +62,17 @@ class ByteLocks:
 
     def take(self, offset: int) -> bool:
         try:
-            self._lock(fcntl.LOCK_EX, offset)
+            self._lock(fcntl.F_WRLCK, offset)
         except (BlockingIOError, PermissionError):
             return False
         return True
 
     def release(self, offset: int) -> None:
-        self._lock(fcntl.LOCK_UN, offset)
+        self._lock(fcntl.F_UNLCK, offset)
 
-    def _lock(self, operation: int, offset: int) -> None:
-        if _SET is None:
-            fcntl.lockf(self._file, operation | fcntl.LOCK_NB, 1, offset)
-            return
-        kind = fcntl.F_UNLCK if operation == fcntl.LOCK_UN else fcntl.F_WRLCK
-        fcntl.fcntl(self._file, _SET, _FLOCK.pack(kind, os.SEEK_SET, offset, 1, 0))
+    def _lock(self, kind: int, offset: int) -> None:
+        lock = _FLOCK.pack(kind, os.SEEK_SET, offset, 1, 0)
+        fcntl.fcntl(self._file, fcntl.F_OFD_SETLK, lock)
 
 
 class AdvisoryLocks:

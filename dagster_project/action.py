@@ -8,7 +8,7 @@ command line is rejected without it.
 import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple, get_args
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.fields import FieldInfo
@@ -101,8 +101,3 @@ class Action(BaseModel):
 def shown(field: FieldInfo) -> CommandField:
     """Return the `CommandField` of a field, or the default one."""
     return next((each for each in field.metadata if isinstance(each, CommandField)), CommandField())
-
-
-def choices(field: FieldInfo) -> tuple[str, ...]:
-    """Return the allowed values of a field; empty if it allows any value."""
-    return get_args(field.annotation)

@@ -2,12 +2,12 @@
 run.
 """
 
-from typing import Any
+from typing import Any, get_args
 
 import click
 from pydantic.fields import FieldInfo
 
-from dagster_project.action import Action, choices, shown
+from dagster_project.action import Action, shown
 from methods.errors import printable
 from resources.command_line import CORPUS, NOT_DONE, PROFILE, ChoiceWithSuggestion, WorkspaceCommand
 
@@ -68,8 +68,8 @@ def _parameter(name: str, field: FieldInfo) -> click.Parameter:
         kind, default = click.Path(exists=True, resolve_path=True), None
     elif field.annotation is int:
         kind = click.INT
-    elif choices(field):
-        kind = ChoiceWithSuggestion(choices(field))
+    elif choices := get_args(field.annotation):
+        kind = ChoiceWithSuggestion(choices)
     is_option = how.option or not (field.is_required() or how.positional)
     if is_option:
         return click.Option(

@@ -27,7 +27,6 @@ DAGSTERS, OURS = "dagster_webserver", "dagster_project.webserver"
 class _EndOfService(logging.Filter):
     """Log filter that replaces the traceback that `dagster dev` logs if one of its services ends.
 
-
     Attributes:
         is_logged: Whether a service ended by itself.
     """

@@ -70,7 +70,6 @@ class ImageCopyFinder:
     def coded(self, image_ids: Iterable[str], progress: Progress = _silent) -> CodedImages:
         """Compute the codes of images from their thumbnails; missing thumbnails are created first.
 
-
         Args:
             image_ids: The images.
             progress: Receives the numbers of finished and of all images.

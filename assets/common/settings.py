@@ -187,7 +187,6 @@ def read_used_settings(instance: dg.DagsterInstance, table: str, model: type[S])
     """Return the settings that a table's rows were made with: those of its last run, if it has run,
     else those of settings.yaml.
 
-
     Args:
         instance: Dagster's instance.
         table: The table.

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 class EmbedderProcess(Embedder):
     """An Embedder whose model is loaded and run by another process.
 
-    The process starts with the first call or with `load_ahead`. It ends when this object is deleted or
-    this process ends, even if killed.
+    Its methods also raise EmbedderError if that process has ended. It starts with the first call or
+    `load_ahead`, and ends when this object is deleted or this process ends, even if killed.
     """
 
     _pipe: Connection | None = None
@@ -46,19 +46,15 @@ class EmbedderProcess(Embedder):
 
     @property
     def device(self) -> str:
-        """The device that the model runs on."""
         return self._ask("device")
 
     def encode(self, texts: Sequence[str]) -> "NDArray[np.float32]":
-        """Encode texts, as `Embedder.encode`. Raises EmbedderError, also if the process ended."""
         return self._ask("encode", list(texts))
 
     def are_truncated(self, texts: Sequence[str]) -> list[bool]:
-        """Check texts, as `Embedder.are_truncated`. Raises EmbedderError."""
         return self._ask("are_truncated", list(texts))
 
     def tokenized(self, texts: Sequence[str]) -> Tokenized:
-        """Tokenize texts, as `Embedder.tokenized`. Raises EmbedderError."""
         return self._ask("tokenized", list(texts))
 
     def _ask(self, name: str, *texts: Sequence[str]) -> Any:

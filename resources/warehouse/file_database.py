@@ -49,11 +49,9 @@ class FileDatabase(Database):
 
     @property
     def name(self) -> str:
-        """The path of the file."""
         return str(self.path)
 
     def exists(self) -> bool:
-        """Whether the file exists."""
         return self.path.exists()
 
     @contextmanager
@@ -83,7 +81,6 @@ class FileDatabase(Database):
 
     @contextmanager
     def snapshot(self) -> "Iterator[duckdb.DuckDBPyConnection]":
-        """Open a read-only connection; see `Database`."""
         import duckdb
 
         if not self.path.exists():

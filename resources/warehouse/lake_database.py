@@ -61,7 +61,6 @@ class LakeDatabase(Database):
 
     @property
     def name(self) -> str:
-        """The name of the lake in messages, without a password."""
         return self.address.name
 
     def exists(self) -> bool:
@@ -83,7 +82,6 @@ class LakeDatabase(Database):
 
     @contextmanager
     def snapshot(self) -> "Iterator[duckdb.DuckDBPyConnection]":
-        """Open a read-only connection; see `Database`."""
         import duckdb
 
         if not self.exists():
@@ -114,7 +112,6 @@ class LakeDatabase(Database):
 
     @contextmanager
     def at_one_moment(self, connection: "duckdb.DuckDBPyConnection") -> Iterator[None]:
-        """Run the block in one transaction, so that all reads see the same state of the tables."""
         if hasattr(self._kept, "connection"):
             yield
             return
@@ -187,7 +184,6 @@ class LakeDatabase(Database):
         return WarehouseError(f"The warehouse refused the write: {error}")
 
     def copy_to(self, target: Path) -> None:
-        """Copy a snapshot of the tables to a new DuckDB file."""
         import duckdb
 
         with self.connection() as connection:

@@ -24,7 +24,7 @@ from dagster_project.ingestion import chosen_shards, failed_shards, why_failed
 from dagster_project.job_runs import run_job
 from dagster_project.jobs import BUILT, DESCRIPTIONS
 from dagster_project.progress import ALL_MADE, message_of_made, progress_logger
-from dagster_project.resources import SAMPLE_CORPUS, require_same_corpus
+from dagster_project.resources import SAMPLE_CORPUS, make_resources, require_same_corpus
 from dagster_project.run_processes import own_process
 from dagster_project.run_tags import BUILD, PROCESS
 from methods.errors import UserError
@@ -36,20 +36,19 @@ from tests.dagster_project.conftest import Typed
 
 
 @pytest.mark.slow
-def test_a_run_that_fails_before_its_first_step_says_why() -> None:
-    @dg.resource
-    def models(_: dg.InitResourceContext) -> None:
-        raise UserError("There is no profile 'offline' in mine.yaml; there is mine.")
+def test_a_run_that_fails_before_its_first_step_says_why(loom_home, monkeypatch) -> None:
+    @dg.op(required_resource_keys={"image_fetcher"})
+    def fetch() -> None: ...
 
-    @dg.op(required_resource_keys={"models"})
-    def archive() -> None: ...
+    @dg.job(resource_defs={"image_fetcher": make_resources()["image_fetcher"]})
+    def fetching() -> None:
+        fetch()
 
-    @dg.job(resource_defs={"models": models})
-    def of_action() -> None:
-        archive()
-
-    result = of_action.execute_in_process(raise_on_error=False)
-    assert why_failed(result) == ("There is no profile 'offline' in mine.yaml; there is mine.")
+    monkeypatch.setenv("LOOM_IMAGES", str(loom_home / "nowhere"))
+    result = fetching.execute_in_process(raise_on_error=False)
+    assert re.match(
+        "The image mirror .*nowhere is neither a folder .*: make the", why_failed(result)
+    )
 
 
 @pytest.mark.slow

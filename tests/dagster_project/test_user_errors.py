@@ -15,7 +15,6 @@ from contextlib import closing
 from functools import cache
 from pathlib import Path
 
-import dagster as dg
 import duckdb
 import pytest
 
@@ -25,8 +24,6 @@ import extras
 import methods
 import resources
 import review
-from assets.common.tables import table_asset
-from dagster_project.resources import make_resources
 from methods.errors import UserError
 from resources.files.home import REPO_ROOT
 from resources.llm.ledger import Ledger
@@ -45,10 +42,6 @@ NOT_BY_NAME = {
     "resources.files.parquet_pages.PageHeaderError": "is a ValueError of a damaged Parquet file",
 }
 """Exceptions that no code expects by their name, and what comes of them."""
-
-
-class NewError(UserError):
-    """An error of a capability that nothing else knows of."""
 
 
 def exceptions() -> Iterator[tuple[str, type[Exception]]]:
@@ -90,34 +83,6 @@ def test_an_exception_is_for_the_user_or_something_handles_it() -> None:
         "resources.llm.model_spec.RegistryError",
         "extras.label_studio.client.LabelStudioError",
     } <= for_users
-
-
-def test_a_new_user_error_is_one_sentence_in_the_runs_log(tmp_path, monkeypatch):
-    monkeypatch.setattr("assets.common.tables.SOURCES", {})  # Where an asset is noted down.
-
-    @table_asset("ledger.costs")
-    def costs(warehouse: dg.ResourceParam[Warehouse]) -> dg.MaterializeResult:
-        """Always fails."""
-        raise NewError("The gizmo is off: switch it on.")
-
-    given = {"warehouse": Warehouse(tmp_path / "warehouse.duckdb")}
-    with dg.DagsterInstance.ephemeral() as instance:
-        result = dg.materialize([costs], resources=given, instance=instance, raise_on_error=False)
-        (failed,) = [event for event in result.all_events if event.is_step_failure]
-        data = failed.step_failure_data
-    assert data.user_failure_data.description == "The gizmo is off: switch it on."
-    assert data.error.cause is None, "no traceback of the code that raised it"
-
-
-def test_a_resource_that_cannot_be_made_says_so_in_the_same_way(loom_home, monkeypatch) -> None:
-    monkeypatch.setenv("LOOM_IMAGES", str(loom_home / "nowhere"))
-    fetcher = {"image_fetcher": make_resources()["image_fetcher"]}
-
-    with pytest.raises(dg.DagsterError) as refused, dg.build_resources(fetcher):
-        pass
-    failure = refused.value.__cause__
-    assert isinstance(failure, dg.Failure)
-    assert re.search(r"nowhere is neither a folder .*: make the folder", failure.description or "")
 
 
 LIST = "release list"

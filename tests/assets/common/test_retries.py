@@ -90,6 +90,7 @@ def test_retries_are_bounded_and_the_last_failure_says_its_sentence(tmp_path, mo
     assert n_begun == MAX_RETRIES + 1
     (failure,) = [event for event in result.all_events if event.is_step_failure]
     assert failure.step_failure_data.user_failure_data.description == DOWN
+    assert failure.step_failure_data.error.cause is None, "no traceback of the code that raised it"
 
 
 @pytest.mark.usefixtures("launched")

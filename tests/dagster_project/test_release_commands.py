@@ -109,16 +109,6 @@ def test_what_cannot_be_done_is_one_sentence(words, said, unchanged, monkeypatch
     assert not (unchanged / "reports" / "diff").exists()
 
 
-def test_a_release_is_pinned_and_unpinned_by_runs_that_the_ui_lists(folder, typed):
-    before = current_releases(folder)
-    assert typed("release pin", FIRST).out.endswith(f"{FIRST} is current and pinned for mmdu.\n")
-    assert current_releases(folder) == {**before, "mmdu": FIRST} != before
-    assert f"mmdu: {FIRST}" in (folder / "settings.yaml").read_text()
-    assert "mmdu is not pinned any more." in typed("release unpin mmdu").out
-    assert current_releases(folder)["mmdu"] == FIRST
-    assert jobs() == [("pin_release", True), ("unpin_release", True)]
-
-
 def test_a_published_file_is_imported_by_a_run_that_the_ui_lists(
     files: Path, loom_home: Path, monkeypatch: pytest.MonkeyPatch, typed: Typed
 ) -> None:
@@ -146,14 +136,17 @@ def test_a_published_file_is_imported_by_a_run_that_the_ui_lists(
     assert current_releases(loom_home) == {}
     again = typed("release retire mmdu-dev", code=2)
     assert again.err == "No release of mmdu-dev is current; no release is.\n"
-    typed("release pin", release_id)
+    pinned = typed("release pin", release_id).out
+    assert pinned.endswith(f"{release_id} is current and pinned for mmdu-dev.\n")
     assert current_releases(loom_home) == {"mmdu-dev": release_id}
+    assert "mmdu-dev is not pinned any more." in typed("release unpin mmdu-dev").out
     assert [each for each in jobs() if "push" not in each[0]] == [
         ("import_release", True),
         ("import_release", False),
         ("retire_release", True),
         ("retire_release", False),
         ("pin_release", True),
+        ("unpin_release", True),
     ]
     with open_instance() as instance:
         # What follows sees that there is another release.

@@ -3,7 +3,6 @@
 import logging
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -22,7 +21,6 @@ from resources.files.home import REPO_ROOT
 from resources.warehouse.configured import warehouse_of_home
 from resources.web.addresses import CALLS
 from tests.assets.filled import put
-from tests.dagster_project.conftest import Commanded
 from tests.doubles.serving import free_ports
 from tests.e2e.running import CLI, environment, started
 from tests.resources.calls_page.ledgers import call, keep
@@ -83,7 +81,7 @@ def test_a_command_runs_on_the_workspace_and_a_script_may_stop_it_in_the_backgro
 
 
 @pytest.mark.slow
-def test_the_page_of_calls_serves_until_ctrl_c(tmp_path: Path) -> None:
+def test_the_page_of_calls_serves_until_ctrl_c_and_a_second_one_is_refused(tmp_path, commanded):
     home, (port,) = tmp_path / "home", free_ports(1)
     home.mkdir()
     keep(home, call(1, "A red ground."))
@@ -95,24 +93,14 @@ def test_the_page_of_calls_serves_until_ctrl_c(tmp_path: Path) -> None:
             except httpx2.ConnectError:
                 assert page.process.poll() is None, page.printed
                 time.sleep(0.05)
+        second = commanded(home, "calls", PORT=str(port))
         page.process.send_signal(signal.SIGINT)
         page.process.wait(60)
     assert "A red ground." in answer.text
+    assert second.returncode == 2 and second.stderr.endswith("choose another with --port.\n")
     address = f"http://127.0.0.1:{port}{CALLS}"
     said = f"Workspace: {home}\nModel calls on {address} (Ctrl-C stops it)\n"
     assert page.printed.startswith(said) and "Traceback" not in page.printed
-
-
-@pytest.mark.slow
-def test_a_port_that_is_taken_is_one_sentence(tmp_path: Path, commanded: Commanded) -> None:
-    (tmp_path / "home").mkdir()
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        number = taken.getsockname()[1]
-        ended = commanded(tmp_path / "home", "calls", PORT=str(number))
-    assert ended.returncode == 2
-    assert ended.stderr.startswith(f"The port {number} of 127.0.0.1 cannot be used (")
-    assert ended.stderr.endswith("choose another with --port.\n")
-    assert not list((tmp_path / "home").iterdir())
 
 
 @pytest.mark.parametrize("killed", ["dagster-daemon shut down unexpectedly with code -9", ""])

@@ -134,20 +134,10 @@ def test_what_is_written_is_what_is_read(file):
     assert "rødt" in file.read_text(), "as a person writes it"
 
 
-@pytest.mark.parametrize(
-    ("table", "values", "says"),
-    [
-        ("birds.owls", {"tau": 7}, "birds.owls.tau is 7, but should be"),
-        ("birds.owls", {"once": True}, "birds.owls.once is for one run"),
-        ("birds.eagles", {"tau": 0.6}, "there are no settings of birds.eagles"),
-    ],
-)
-def test_what_could_not_be_read_is_not_written(file, table, values, says):
-    write_sections(SECTIONS, {"birds.owls": {"tau": 0.6}})
-    before = file.read_text()
-    with pytest.raises(SettingsError, match=says):
-        write_sections(SECTIONS, {table: values})
-    assert file.read_text() == before
+def test_what_could_not_be_read_is_not_written(file):
+    with pytest.raises(SettingsError, match="birds.owls.tau is 7, but should be"):
+        write_sections(SECTIONS, {"birds.owls": {"tau": 7}})
+    assert not file.exists()
 
 
 def test_a_former_name_of_a_table_is_read_with_a_warning_and_is_not_written(

@@ -212,9 +212,6 @@ def failed_checks(instance: dg.DagsterInstance, run_id: str) -> list[str]:
     Args:
         instance: The Dagster instance.
         run_id: The run.
-
-    Returns:
-        Their names.
     """
     events = instance.all_logs(run_id, of_type=dg.DagsterEventType.ASSET_CHECK_EVALUATION)
     checks = [entry.get_dagster_event().asset_check_evaluation_data for entry in events]

@@ -68,9 +68,6 @@ def partial_notes(warehouse: Warehouse, release_id: str) -> list[str]:
     Args:
         warehouse: The tables.
         release_id: The release.
-
-    Returns:
-        A sentence for each such model.
     """
     return [
         f"{row['model']} is partial: {partial_evaluation_note(row['n_asked'], row['n_items'])}"

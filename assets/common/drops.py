@@ -42,9 +42,6 @@ def exceeds_drop_limit(n_lost: int, n_all: int, max_share: float) -> bool:
         n_lost: The number of dropped inputs.
         n_all: The number of all inputs.
         max_share: The largest share that may be dropped, 0 to 1.
-
-    Returns:
-        Whether the dropped share is larger.
     """
     # Shares are compared, not numbers: 29 / 100 == 0.29, but 0.29 * 100 < 29.
     return n_lost > 0 and n_lost / n_all > max_share

@@ -239,9 +239,6 @@ def write_generated(
         details: More metadata for the UI.
         image_store: The images, for thumbnails in the preview.
 
-    Returns:
-        The result of the asset.
-
     Raises:
         dg.Failure: Too many requests failed. Both tables keep their rows.
     """

@@ -136,9 +136,6 @@ class ImageCopyFinder:
             coded: All images of the pairs.
             proposed: The pairs to compare, each with the smaller id first.
             progress: Receives the numbers of finished and of all pairs.
-
-        Returns:
-            The pairs that are copies.
         """
         copies: list[Ids] = []
         done = 0

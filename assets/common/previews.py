@@ -55,9 +55,6 @@ def preview(rows: pa.Table, images: ImageStore | None = None, n_rows: int = PREV
         rows: The rows.
         images: The images for thumbnails; None shows their ids.
         n_rows: The number of rows to show.
-
-    Returns:
-        The table as Markdown.
     """
     shown = rows.slice(0, n_rows).to_pylist()
     cells = {

@@ -81,9 +81,6 @@ def with_file_defaults(table: str, config: type[C]) -> type[C]:
     Args:
         table: The asset's table, which is the name of the section in the file.
         config: The class with the project's defaults.
-
-    Returns:
-        The class that the Launchpad shows.
     """
     derived = create_model(
         config.__name__,

@@ -273,9 +273,6 @@ def rows_to_arrow(table: str, rows: Sequence[Mapping[str, object]]) -> pa.Table:
     Args:
         table: The table's name, such as `evaluate.scores`.
         rows: The rows. A missing column becomes NULL, and other keys are dropped.
-
-    Returns:
-        The rows as an Arrow table.
     """
     return pa.Table.from_pylist([dict(row) for row in rows], schema=arrow_schema(table))
 
@@ -296,9 +293,6 @@ def report(
         n_rows: The number of all rows, if `rows` are only the first ones.
         usage: The model calls and their cost.
         images: The images, for thumbnails in the preview.
-
-    Returns:
-        The result of the asset.
     """
     shown: dict[str, Any] = {
         ROW_COUNT: rows.num_rows if n_rows is None else n_rows,

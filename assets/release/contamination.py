@@ -53,9 +53,6 @@ def current_overlap(
         warehouse: The tables.
         image_store: The images.
         cards: The rows of `release.releases` of the releases to compare.
-
-    Returns:
-        The shared pages, images and texts.
     """
     of_kind = _by_kind(_contents(warehouse, {card["release_id"]: card for card in cards}))
     return list(find_overlap(*of_kind, _alike(warehouse, image_store, *of_kind)))

@@ -64,9 +64,6 @@ def look(kind: StoreKind, path: Path, question: Callable[[Connection], T]) -> T:
         kind: The kind of store.
         path: The file.
         question: Called with the connection; it may be called twice.
-
-    Returns:
-        The result of `question`.
     """
     if database() is None:
         return sqlite.look(kind, path, question)

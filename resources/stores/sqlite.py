@@ -240,9 +240,6 @@ def look(kind: StoreKind, path: Path, question: Callable[[Connection], T]) -> T:
         path: Its file.
         question: Reads through the connection; it may be called twice.
 
-    Returns:
-        The result of `question`.
-
     Raises:
         StoreError: The file has another version, or is damaged.
     """

@@ -178,9 +178,6 @@ class Warehouse:
         Args:
             table: The table or view.
             partition: The partition to count; None for all rows.
-
-        Returns:
-            The number of rows.
         """
         ((n_rows,),) = self._select("count(*)", table, partition).to_pydict().values()
         return int(n_rows)
@@ -228,9 +225,6 @@ class Warehouse:
             table: The table.
             rows: The new rows.
             partition: The partition; None for the whole table.
-
-        Returns:
-            The number of rows.
 
         Raises:
             WarehouseError: A row violates a constraint of the table.

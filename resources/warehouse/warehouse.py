@@ -218,7 +218,7 @@ class Warehouse:
             query = f"SELECT {what} FROM {table} AS r WHERE {where} {then}"
             return connection.sql(query, params=values).to_arrow_table()
 
-    def replace(self, table: str, rows: "pa.Table", partition: Partition | None = None) -> int:
+    def replace(self, table: str, rows: "pa.Table", partition: Partition | None = None) -> None:
         """Replace the rows of a partition in one transaction. The operation is idempotent.
 
         Args:
@@ -230,7 +230,6 @@ class Warehouse:
             WarehouseError: A row violates a constraint of the table.
         """
         self.replace_all([TableWrite(table, rows, partition or {})])
-        return rows.num_rows
 
     def replace_all(self, writes: Sequence[TableWrite]) -> None:
         """Run several writes as one transaction, all or none. Raises WarehouseError."""

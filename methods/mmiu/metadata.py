@@ -26,7 +26,6 @@ class TaskInfo:
 
     name: str
     description: str
-    input_format: str
     output_format: str
 
 
@@ -43,7 +42,6 @@ class Sample:
     images: tuple[str, ...]
     context: str
     question: str
-    visual_component: str
     output: str
     wrong: tuple[str, ...] = ()
     also_right: tuple[str, ...] = ()
@@ -129,7 +127,7 @@ def _task(where: str, value: object, faults: list[str]) -> TaskInfo | None:
         faults.append(f"{where}: {texts[0][:60]!r} is none of MMIU's 52 tasks")
     if task is None or not all(texts):
         return None
-    return TaskInfo(task.name, texts[1], texts[2], texts[3].casefold())
+    return TaskInfo(task.name, texts[1], texts[3].casefold())
 
 
 def _sample(where: str, value: object, task: TaskInfo | None, faults: list[str]) -> Sample | None:
@@ -143,7 +141,6 @@ def _sample(where: str, value: object, task: TaskInfo | None, faults: list[str])
         "images": _texts(where, input_fields, "Input Image", faults),
         "context": _text(where, input_fields, "Input Context", faults),
         "question": _text(where, input_fields, "Question", faults, needed=True),
-        "visual_component": _text(where, input_fields, "Visual Component", faults),
         "output": _text(where, value, "Output", faults, needed=True),
         "wrong": _texts(where, value, "Wrong Outputs", faults),
         "also_right": _texts(where, value, "Also Right", faults),
@@ -173,7 +170,7 @@ def _contradictions(fields: Mapping[str, Any], task: TaskInfo | None) -> Iterato
 def _text(
     where: str, fields: Mapping[str, Any], key: str, faults: list[str], *, needed: bool = False
 ) -> str:
-    value = fields.get(key, "")
+    value = fields.get(key)
     # Files often have JSON numbers and booleans instead of texts.
     if isinstance(value, bool):
         value = "yes" if value else "no"

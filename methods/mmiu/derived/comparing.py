@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from functools import partial
 
+from PIL import ImageEnhance, ImageFilter
+
 from methods.ids import content_id
 from methods.mmiu.converting import UnusableSampleError
 from methods.mmiu.derived import drawing
@@ -19,17 +21,13 @@ COPY_ALIKE = 25.0
 QUALITY = TaskInfo(
     "visual-quality-assessment",
     "Versions of one picture differ in their quality. Compare them.",
-    "images",
     "image",
 )
-SPOT = TaskInfo(
-    "spot-the-diff", "Two images differ in some places. Count them.", "images", "number"
-)
+SPOT = TaskInfo("spot-the-diff", "Two images differ in some places. Count them.", "number")
 SIMILARITY = TaskInfo(
     "spot-the-similarity",
     "Two images are given. Find out whether they are versions of one picture, such as a part of it, "
     "a brighter or a mirrored one.",
-    "images",
     "yes/no",
 )
 
@@ -41,7 +39,7 @@ def quality(
     before = drawing.fitted(pictures.open(subject.image_id))
     sharp = seeded_index(seed, subject, QUALITY.name, 2) == 0
     if sharp:
-        worse = [drawing.blurred(before, radius) for radius in (3, 8)]
+        worse = [before.filter(ImageFilter.GaussianBlur(radius)) for radius in (3, 8)]
         details = [drawing.detail(picture) for picture in (before, *worse)]
         if details[1] > LESS_DETAIL * details[0] or details[2] > LESS_DETAIL * details[1]:
             raise UnusableSampleError(
@@ -63,7 +61,6 @@ def quality(
         (),
         QUALITY.description,
         f"Which image {property_asked}?",
-        "natural image",
         best,
         tuple(others_ids),
     )
@@ -88,7 +85,6 @@ def spot_the_difference(
         ),
         SPOT.description,
         "How many differences are there between the two images?",
-        "natural image",
         str(n_differences),
     )
 
@@ -106,7 +102,7 @@ def similarity(
         other = {
             "mirrored": before.transpose(drawing.TURNS["mirrored left to right"]),
             "a part of it": drawing.cropped(before, 0.85),
-            "brighter": drawing.brightened(before, 1.3),
+            "brighter": ImageEnhance.Brightness(before).enhance(1.3),
         }[change]
     else:
         (another,) = others(
@@ -130,6 +126,5 @@ def similarity(
         ),
         SIMILARITY.description,
         "Are the two images versions of one picture?",
-        "natural image",
         "Yes" if way < len(kinds) else "No",
     )

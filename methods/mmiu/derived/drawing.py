@@ -7,7 +7,7 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image, ImageEnhance, ImageFilter
+from PIL import Image
 
 from methods.ids import content_id
 from methods.mmiu.converting import UnusableSampleError
@@ -41,9 +41,6 @@ class EditableImages(Protocol):
             picture: The image.
             made_from: The ids of its source images.
             change: A description of the change.
-
-        Returns:
-            Its id.
         """
 
 
@@ -62,9 +59,6 @@ def others(
         n_subjects: The number of entries to choose.
         fits: Returns whether an entry is acceptable.
         *seed: The seed of the order.
-
-    Returns:
-        The entries.
 
     Raises:
         UnusableSampleError: There are fewer than `n_subjects` such entries.
@@ -113,18 +107,10 @@ TURNS: Mapping[str, Image.Transpose] = {
 """Rotations and reflections: the description in choices, and Pillow's constant."""
 
 
-def fitted(picture: Image.Image, side: int = SIDE) -> Image.Image:
-    """Shrink an image so that its longer side is at most `side`, and crop both sides to even numbers.
-
-    Args:
-        picture: The image.
-        side: The longest side in pixels.
-
-    Returns:
-        The new image.
-    """
+def fitted(picture: Image.Image) -> Image.Image:
+    """Shrink an image to a longer side of at most `SIDE`, and crop both sides to even numbers."""
     copy = picture.copy()
-    copy.thumbnail((side, side), Image.Resampling.LANCZOS)
+    copy.thumbnail((SIDE, SIDE), Image.Resampling.LANCZOS)
     return copy.crop((0, 0, max(2, copy.width // 2 * 2), max(2, copy.height // 2 * 2)))
 
 
@@ -135,9 +121,6 @@ def framed(picture: Image.Image, width: int, height: int) -> Image.Image:
         picture: The image.
         width: The width of the result in pixels.
         height: The height of the result in pixels.
-
-    Returns:
-        The new image.
     """
     wide = min(picture.width, picture.height * (width / height))
     high = min(picture.height, picture.width / (width / height))
@@ -178,19 +161,6 @@ def detail(picture: Image.Image) -> float:
     return float((np.diff(grey, axis=0) ** 2).mean() + (np.diff(grey, axis=1) ** 2).mean())
 
 
-def blurred(picture: Image.Image, radius: float) -> Image.Image:
-    """Blur an image.
-
-    Args:
-        picture: The image.
-        radius: The radius of the Gaussian blur in pixels.
-
-    Returns:
-        The new image.
-    """
-    return picture.filter(ImageFilter.GaussianBlur(radius))
-
-
 def noisy(picture: Image.Image, deviation: float, seed: int) -> Image.Image:
     """Add Gaussian noise to an image.
 
@@ -198,25 +168,10 @@ def noisy(picture: Image.Image, deviation: float, seed: int) -> Image.Image:
         picture: The image.
         deviation: The standard deviation in levels of 255.
         seed: The seed of the noise.
-
-    Returns:
-        The new image.
     """
     noise = np.random.default_rng(seed).normal(0.0, deviation, (picture.height, picture.width, 3))
-    return _image(np.asarray(picture, float) + noise)
-
-
-def brightened(picture: Image.Image, factor: float) -> Image.Image:
-    """Multiply the brightness of an image.
-
-    Args:
-        picture: The image.
-        factor: The factor.
-
-    Returns:
-        The new image.
-    """
-    return ImageEnhance.Brightness(picture).enhance(factor)
+    pixels = np.asarray(picture, float) + noise
+    return Image.fromarray(np.clip(np.rint(pixels), 0, 255).astype(np.uint8))
 
 
 def cropped(picture: Image.Image, share: float) -> Image.Image:
@@ -225,9 +180,6 @@ def cropped(picture: Image.Image, share: float) -> Image.Image:
     Args:
         picture: The image.
         share: The share of width and height to keep.
-
-    Returns:
-        The new image.
     """
     left, top = picture.width * (1 - share) / 2, picture.height * (1 - share) / 2
     return picture.crop(
@@ -241,9 +193,6 @@ def altered(picture: Image.Image, cells: Sequence[int]) -> Image.Image:
     Args:
         picture: The image.
         cells: The cells of a grid of 4 x 3 whose middle gets a patch.
-
-    Returns:
-        The new image.
     """
     pixels = np.array(picture)
     wide, high = picture.width / 4, picture.height / 3
@@ -264,9 +213,6 @@ def joined(picture: Image.Image, other: Image.Image, *, side_by_side: bool) -> I
         picture: The left or upper image.
         other: The right or lower image.
         side_by_side: Whether they are side by side; otherwise one is above the other.
-
-    Returns:
-        The joined image.
     """
     wide, high = picture.size
     sheet = Image.new("RGB", (2 * wide, high) if side_by_side else (wide, 2 * high))
@@ -281,9 +227,6 @@ def warped(picture: Image.Image, matrix: Matrix) -> Image.Image:
     Args:
         picture: The image.
         matrix: The homography, which maps points of the old image to points of the new one, in pixels.
-
-    Returns:
-        The new image.
     """
     inverse: NDArray[np.float64] = np.linalg.inv(np.array(matrix))
     values = (inverse / inverse[2, 2]).ravel()[:8]
@@ -293,7 +236,3 @@ def warped(picture: Image.Image, matrix: Matrix) -> Image.Image:
         tuple(map(float, values)),
         Image.Resampling.BILINEAR,
     )
-
-
-def _image(pixels: NDArray[np.float64]) -> Image.Image:
-    return Image.fromarray(np.clip(np.rint(pixels), 0, 255).astype(np.uint8))

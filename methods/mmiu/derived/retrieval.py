@@ -16,20 +16,17 @@ MOST_IMAGES = 4
 BY_TEXT = TaskInfo(
     "text2image-retrieval",
     "A text describes one of the candidate images. Find it.",
-    "images and text",
     "image",
 )
 BY_IMAGE = TaskInfo(
     "image2image-retrieval",
     "The first image is the query, the others are candidates. Find the one that shows a subject of the "
     "same kind.",
-    "images",
     "image",
 )
 TITLE = TaskInfo(
     "multiple-image-captioning",
     "Several images are given. Find the title that fits all of them.",
-    "images",
     "text",
 )
 
@@ -72,7 +69,6 @@ def text_to_image(
         (),
         BY_TEXT.description,
         f'Which image does the text "{subject.caption}" describe?',
-        "natural image",
         subject.image_id,
         tuple(other.image_id for other in wrong),
         tuple(
@@ -115,7 +111,6 @@ def image_to_image(
         (subject.image_id,),
         BY_IMAGE.description,
         "Which image shows a subject of the same kind as Image 1?",
-        "natural image",
         relative.image_id,
         tuple(other.image_id for other in wrong),
     )
@@ -149,7 +144,6 @@ def shared_title(
         tuple(mate.image_id for mate in shown),
         TITLE.description,
         "Which title fits all of these images?",
-        "natural image",
         title,
         also_right=tuple(broader),
     )

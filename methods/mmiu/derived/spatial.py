@@ -17,26 +17,22 @@ ALIKE = 10.0
 JIGSAW = TaskInfo(
     "jigsaw-puzzle-solving",
     "The quarters of a picture are given in another order. Find the order that restores it.",
-    "images",
     "order",
 )
 TRANSFORMATION = TaskInfo(
     "image-spatial-transformation-estimation",
     "Two images show a picture before and after it was transformed. Find the transformation.",
-    "images",
     "name",
 )
 HOMOGRAPHY = TaskInfo(
     "homography-estimation",
     "Two images show one plane. Find the 3x3 matrix that maps points of the first, as (x, y, 1) in "
     "pixels from the top left, to the second.",
-    "images",
     "name",
 )
 SPATIAL_TEXT = TaskInfo(
     "image-text-retrieval-with-spatial-context",
     "A text says where two pictures stand. Find the image that it describes.",
-    "images and text",
     "image",
 )
 
@@ -60,7 +56,6 @@ def jigsaw(
         images,
         JIGSAW.description,
         "Which images make up the picture, from the top left to the bottom right, row by row?",
-        "natural image",
         ", ".join(str(order.index(place) + 1) for place in range(4)),
     )
 
@@ -89,7 +84,6 @@ def transformation(
         ),
         TRANSFORMATION.description,
         "How was the first image transformed to get the second?",
-        "natural image",
         name,
         tuple(other for other in names if other != name),
     )
@@ -121,7 +115,6 @@ def homography(
         ),
         HOMOGRAPHY.description,
         "Which matrix maps the first image to the second?",
-        "natural image",
         written[0],
         tuple(written[1:]),
     )
@@ -200,7 +193,6 @@ def spatial_text(
         tuple(shown),
         SPATIAL_TEXT.description,
         f"Which image has the picture of Image 1 {right} the picture of Image 2?",
-        "natural image",
         composed[0],
         tuple(composed[1:]),
         key_word=right,

@@ -53,8 +53,8 @@ def changed(**changes: object) -> dict[str, Any]:
 def test_a_task_with_its_samples_is_read_from_json_and_json_lines() -> None:
     one = {"Task Info": INFO, "Samples": [SAMPLE]}
     read = Sample(
-        TaskInfo("point-tracking", "Follow a point.", "images", "number"),
-        *("TAP-Vid", ("a.jpg", "b.jpg"), "", "How far did it move?", "natural image", "12 px"),
+        TaskInfo("point-tracking", "Follow a point.", "number"),
+        *("TAP-Vid", ("a.jpg", "b.jpg"), "", "How far did it move?", "12 px"),
     )
     assert read_metadata("x.json", json.dumps(one)) == [read]
     assert read_metadata("x.json", json.dumps([one, one])) == [read, read]
@@ -109,12 +109,12 @@ def test_every_fault_is_named_and_many_are_counted():
     assert told(SAMPLE, TaskName="juggling") == "task 1: 'juggling' is none of MMIU's 52 tasks"
 
 
-TRACKING = TaskInfo("point-tracking", "Follow.", "images", "label")
-JIGSAW = TaskInfo("jigsaw-puzzle-solving", "Restore.", "images", "order")
+TRACKING = TaskInfo("point-tracking", "Follow.", "label")
+JIGSAW = TaskInfo("jigsaw-puzzle-solving", "Restore.", "order")
 
 
 def sample(output: str, task: TaskInfo = TRACKING, name: str = "s", **more: object) -> Sample:
-    made = Sample(task, name, ("x", "y"), "", "Which?", "natural image", output)
+    made = Sample(task, name, ("x", "y"), "", "Which?", output)
     return replace(made, **more)  # type: ignore[arg-type]
 
 
@@ -222,8 +222,8 @@ def test_how_many_are_smaller_is_drawn_and_samples_are_told_apart_by_all_that_th
 
 
 TITLE = Sample(
-    TaskInfo("multiple-image-captioning", "Find the title.", "images", "text"),
-    *("s", ("a", "b"), "Find the title.", "Which title fits?", "natural image", "Lighthouses"),
+    TaskInfo("multiple-image-captioning", "Find the title.", "text"),
+    *("s", ("a", "b"), "Find the title.", "Which title fits?", "Lighthouses"),
     also_right=("Buildings", "Towers"),
 )
 

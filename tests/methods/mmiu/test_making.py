@@ -24,13 +24,13 @@ from methods.mmiu.unanswerable_tasks import (
 from methods.release import Edition, ReviewPolicy
 
 JIGSAW = Sample(
-    TaskInfo("jigsaw-puzzle-solving", "Restore.", "images", "order"),
-    *("s", ("t1", "t2", "t3", "t4"), "Restore.", "Which order?", "natural image", "2, 1, 4, 3"),
+    TaskInfo("jigsaw-puzzle-solving", "Restore.", "order"),
+    *("s", ("t1", "t2", "t3", "t4"), "Restore.", "Which order?", "2, 1, 4, 3"),
 )
 JIGSAW_QUESTION = question_of(JIGSAW, ["1, 2, 3, 4", "4, 3, 2, 1", "3, 4, 1, 2"])
 RETRIEVAL = Sample(
-    TaskInfo("text2image-retrieval", "Find it.", "images and text", "image"),
-    *("s", (), "Find it.", "Which image shows a red kite?", "natural image", "right"),
+    TaskInfo("text2image-retrieval", "Find it.", "image"),
+    *("s", (), "Find it.", "Which image shows a red kite?", "right"),
     key_word="a red kite",
     other_word="an owl",
 )
@@ -125,7 +125,7 @@ def test_irrelevant_is_the_question_or_all_images() -> None:
 
 
 JIGSAW_TASK, RETRIEVAL_TASK = JIGSAW.task, RETRIEVAL.task
-COUNTING = TaskInfo("spot-the-diff", "Count.", "images", "number")
+COUNTING = TaskInfo("spot-the-diff", "Count.", "number")
 PICTURES = tuple(f"picture {place}" for place in range(60))
 SEVERAL = QuestionDraft(
     "text2image-retrieval", "", "Which?", ("query",), "r", ("p", CANNOT, "q"), True
@@ -142,7 +142,7 @@ def asked(name: int) -> building.SampleQuestion:
         RETRIEVAL_TASK: [f"{name} right", f"{name} p", f"{name} q"],
         COUNTING: ["2", "1", "3"],
     }[task]
-    sample = Sample(task, str(name), images, "", f"Which of {name}?", "natural image", output)
+    sample = Sample(task, str(name), images, "", f"Which of {name}?", output)
     return building.SampleQuestion(sample, FORMS[task], question_of(sample, wrong))
 
 

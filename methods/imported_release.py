@@ -4,15 +4,15 @@
 """
 
 from collections.abc import Sequence
-from typing import Any
 
 from methods.errors import UserError
 from methods.evaluation.items import Item
 from methods.release import (
     RELEASE_NAME,
-    RELEASE_TABLES,
     Edition,
+    Origin,
     Release,
+    ReleaseRows,
     ReviewPolicy,
     with_release_ids,
 )
@@ -54,43 +54,13 @@ def imported_release(name: str, edition: Edition, items: Sequence[Item]) -> Rele
     Returns:
         The rows of `RELEASE_TABLES`.
     """
-    rows: dict[str, list[dict[str, Any]]] = {table: [] for table in RELEASE_TABLES}
-    unmade = {"call_key": None, "prompt_version": None}
-    for ordinal, item in enumerate(items, start=1):
-        item_key = {"item_id": item.item_id}
-        rows["items"].append(
-            {
-                **item_key,
-                "set_id": None,
-                "group_id": item.group_id,
-                "ordinal": ordinal,
-                "revision": 0,
-                "reviewers": [],
-                "labels": dict(item.labels),
-            }
-        )
-        rows["turns"] += [
-            {
-                **item_key,
-                "turn": turn.turn,
-                "question": turn.question,
-                "image_positions": list(turn.image_positions),
-                "given": turn.given,
-                **unmade,
-            }
-            for turn in item.turns
-        ]
-        rows["references"] += [
-            {**item_key, "turn": turn.turn, "kind": kind, "reference": text, **unmade}
-            for turn in item.turns
-            for kind, text in sorted(turn.references.items())
-        ]
-        rows["choices"] += [
-            {**item_key, "position": position, "choice": choice}
-            for position, choice in enumerate(item.choices, start=1)
-        ]
-        rows["images"] += [
-            {**item_key, "position": position, "image_id": image_id, **dict.fromkeys(SOURCE)}
-            for position, image_id in enumerate(item.image_ids, start=1)
-        ]
-    return with_release_ids(name, NOBODY, edition, rows)
+    rows = ReleaseRows()
+    for item in items:
+        rows.add_item(item.item_id, 0, [], item.labels, group_id=item.group_id)
+        for turn in item.turns:
+            rows.add_turn(turn.turn, turn.question, turn.image_positions, Origin(), turn.given)
+            for kind, text in sorted(turn.references.items()):
+                rows.add_reference(turn.turn, kind, text, Origin())
+        rows.add_choices(item.choices)
+        rows.add_images(item.image_ids, lambda _: dict.fromkeys(SOURCE))
+    return with_release_ids(name, NOBODY, edition, rows.tables)

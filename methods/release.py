@@ -4,7 +4,7 @@ The same content gives the same id.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -104,6 +104,67 @@ def image_positions(questions: Sequence[str]) -> Iterator[tuple[int, ...]]:
         shown += n_new
 
 
+class ReleaseRows:
+    """The rows of the release tables, item by item.
+
+    `add_item` begins an item and numbers it. All other rows are those of the item that was added last.
+    """
+
+    def __init__(self) -> None:
+        self.tables: dict[str, list[dict[str, Any]]] = {table: [] for table in RELEASE_TABLES}
+        self._item_id = ""
+
+    def add_item(
+        self,
+        item_id: str,
+        revision: int,
+        reviewers: Sequence[str],
+        labels: Mapping[str, str],
+        *,
+        set_id: str | None = None,
+        group_id: str | None = None,
+    ) -> None:
+        self._item_id = item_id
+        self._add(
+            "items",
+            set_id=set_id,
+            group_id=group_id,
+            ordinal=len(self.tables["items"]) + 1,
+            revision=revision,
+            reviewers=list(reviewers),
+            labels=dict(labels),
+        )
+
+    def add_turn(
+        self,
+        turn: int,
+        question: str,
+        image_positions: Iterable[int],
+        asked_by: Origin,
+        given: str | None = None,
+    ) -> None:
+        positions = list(image_positions)
+        values = {"question": question, "image_positions": positions, "given": given}
+        self._add("turns", turn=turn, **values, **vars(asked_by))
+
+    def add_reference(self, turn: int, kind: str, reference: str, written_by: Origin) -> None:
+        self._add("references", turn=turn, kind=kind, reference=reference, **vars(written_by))
+
+    def add_choices(self, choices: Sequence[str]) -> None:
+        for position, choice in enumerate(choices, start=1):
+            self._add("choices", position=position, choice=choice)
+
+    def add_images(
+        self, image_ids: Sequence[str], source: Callable[[str], Mapping[str, Any]]
+    ) -> None:
+        """Add the images of the item, each with the source columns of its id."""
+        for position, image_id in enumerate(image_ids, start=1):
+            self._add("images", position=position, image_id=image_id, **source(image_id))
+
+    def _add(self, table: str, **values: Any) -> None:
+        self.tables[table].append({"item_id": self._item_id, **values})
+
+
 def build_release(
     name: str,
     dialogues: Sequence[ApprovedDialogue],
@@ -126,18 +187,10 @@ def build_release(
         The release with the rows of `RELEASE_TABLES`, in order of item id.
     """
     ordered = sorted(dialogues, key=lambda dialogue: dialogue.item_id)
-    rows: dict[str, list[dict[str, Any]]] = {table: [] for table in RELEASE_TABLES}
-    for ordinal, dialogue in enumerate(ordered, start=1):
-        item_key = {"item_id": dialogue.item_id}
-        rows["items"].append(
-            {
-                **item_key,
-                "set_id": dialogue.set_id,
-                "ordinal": ordinal,
-                "revision": dialogue.revision,
-                "reviewers": list(dialogue.reviewers),
-                "labels": {},
-            }
+    rows = ReleaseRows()
+    for dialogue in ordered:
+        rows.add_item(
+            dialogue.item_id, dialogue.revision, dialogue.reviewers, {}, set_id=dialogue.set_id
         )
         positions = image_positions([turn["question"] for turn in dialogue.turns])
         for number, (turn, entering) in enumerate(
@@ -145,33 +198,10 @@ def build_release(
         ):
             origin = _origin(dialogue, turn, "question", questions)
             answered = _origin(dialogue, turn, "answer", answers)
-            rows["turns"].append(
-                {
-                    **item_key,
-                    "turn": number,
-                    "question": turn["question"],
-                    "image_positions": list(entering),
-                    **vars(origin),
-                }
-            )
-            rows["references"].append(
-                {
-                    **item_key,
-                    "turn": number,
-                    "kind": "answer",
-                    "reference": turn["answer"],
-                    **vars(answered),
-                }
-            )
-        rows["images"] += [
-            {
-                **item_key,
-                "position": position,
-                "image_id": image_id,
-                **sources[dialogue.set_id, image_id],
-            }
-            for position, image_id in enumerate(dialogue.image_ids, start=1)
-        ]
+            rows.add_turn(number, turn["question"], entering, origin)
+            rows.add_reference(number, "answer", turn["answer"], answered)
+        of_set = {image_id: sources[dialogue.set_id, image_id] for image_id in dialogue.image_ids}
+        rows.add_images(dialogue.image_ids, of_set.__getitem__)
     originals = {
         origins[turn["question_id"]]: None
         for dialogue in ordered
@@ -179,7 +209,7 @@ def build_release(
         for origins in (questions, answers)
         if turn.get("question_id") in origins
     }
-    release = with_release_ids(name, reviewed, Edition(), rows)
+    release = with_release_ids(name, reviewed, Edition(), rows.tables)
     return replace(release, originals=tuple(originals))
 
 

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from methods.alignmmbench.tasks import CATEGORIES, CATEGORY, LANGUAGE, TASK
 from methods.prompts.messages import IMAGE_HERE
-from methods.release import RELEASE_TABLES, Edition, Origin, Release, ReviewPolicy, with_release_ids
+from methods.release import Edition, Origin, Release, ReleaseRows, ReviewPolicy, with_release_ids
 
 
 class ApprovedExchange(NamedTuple):
@@ -61,48 +61,21 @@ def build_wordings(
     Returns:
         The rows of `RELEASE_TABLES`.
     """
-    rows: dict[str, list[dict[str, Any]]] = {table: [] for table in RELEASE_TABLES}
-    ordered = sorted(items, key=lambda item: (item.group_id, item.place))
-    for ordinal, item in enumerate(ordered, start=1):
-        item_key = {"item_id": item.item_id}
-        rows["items"].append(
-            {
-                **item_key,
-                # Its image was found by keywords, whether in a set or not.
-                "set_id": None,
-                "group_id": item.group_id,
-                "ordinal": ordinal,
-                "revision": item.revision,
-                "reviewers": list(item.reviewers),
-                "labels": labels_of(item),
-            }
+    rows = ReleaseRows()
+    for item in sorted(items, key=lambda item: (item.group_id, item.place)):
+        # Its image was found by keywords, whether in a set or not.
+        rows.add_item(
+            item.item_id, item.revision, item.reviewers, labels_of(item), group_id=item.group_id
         )
+        n_turns = len(item.turns)
         for number, turn in enumerate(item.turns, start=1):
-            is_last = number == len(item.turns)
-            rows["turns"].append(
-                {
-                    **item_key,
-                    "turn": number,
-                    "question": f"{IMAGE_HERE}\n{turn.question}" if number == 1 else turn.question,
-                    "image_positions": [1] if number == 1 else [],
-                    "given": None if is_last else turn.answer,
-                    **vars(turn.asked_by),
-                }
-            )
-        last = item.turns[-1]
-        rows["references"].append(
-            {
-                **item_key,
-                "turn": len(item.turns),
-                "kind": "answer",
-                "reference": last.answer,
-                **vars(last.answered_by),
-            }
-        )
-        rows["images"].append(
-            {**item_key, "position": 1, "image_id": item.image_id, **sources[item.image_id]}
-        )
-    return with_release_ids(name, reviewed, edition, rows)
+            question = f"{IMAGE_HERE}\n{turn.question}" if number == 1 else turn.question
+            positions = [1] if number == 1 else []
+            given = None if number == n_turns else turn.answer
+            rows.add_turn(number, question, positions, turn.asked_by, given)
+        rows.add_reference(n_turns, "answer", item.turns[-1].answer, item.turns[-1].answered_by)
+        rows.add_images([item.image_id], sources.__getitem__)
+    return with_release_ids(name, reviewed, edition, rows.tables)
 
 
 def labels_of(item: ApprovedWording) -> dict[str, str]:

@@ -4,6 +4,7 @@ import re
 import string
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
 from methods.choice.lettered import (
@@ -22,7 +23,7 @@ from methods.evaluation.predictions import PredictionError, Unplaced
 from methods.evaluation.published import BrokenImage, PublishedError, PublishedItem
 from methods.evaluation.published_tables import decode_image, list_of_texts, require_unicode
 from methods.prompts.messages import IMAGE_HERE
-from methods.release import RELEASE_TABLES, Edition, Origin, Release, ReviewPolicy, with_release_ids
+from methods.release import Edition, Origin, Release, ReleaseRows, ReviewPolicy, with_release_ids
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,42 +77,23 @@ def build_release(
     Returns:
         The rows of `RELEASE_TABLES`.
     """
-    rows: dict[str, list[dict[str, Any]]] = {table: [] for table in RELEASE_TABLES}
-    for ordinal, item in enumerate(sorted(items, key=lambda item: item.item_id), start=1):
-        item_key = {"item_id": item.item_id}
+    rows = ReleaseRows()
+    for item in sorted(items, key=lambda item: item.item_id):
         n_images = len(item.image_ids)
-        rows["items"].append(
-            {
-                **item_key,
-                "set_id": item.set_id,
-                **({"group_id": item.group_id} if item.group_id else {}),
-                "ordinal": ordinal,
-                "revision": item.revision,
-                "reviewers": list(item.reviewers),
-                "labels": dict(labels(item)),
-            }
+        rows.add_item(
+            item.item_id,
+            item.revision,
+            item.reviewers,
+            labels(item),
+            set_id=item.set_id,
+            group_id=item.group_id,
         )
-        rows["turns"].append(
-            {
-                **item_key,
-                "turn": 1,
-                "question": with_hint(item.question, item.hint, hint_name, n_images),
-                "image_positions": list(range(1, n_images + 1)),
-                **vars(item.asked_by),
-            }
-        )
-        rows["references"].append(
-            {**item_key, "turn": 1, "kind": "key", "reference": item.key, **vars(item.answered_by)}
-        )
-        rows["choices"] += [
-            {**item_key, "position": position, "choice": choice}
-            for position, choice in enumerate(item.choices, start=1)
-        ]
-        rows["images"] += [
-            {**item_key, "position": position, "image_id": image_id, **source(item, image_id)}
-            for position, image_id in enumerate(item.image_ids, start=1)
-        ]
-    return with_release_ids(name, reviewed, edition, rows)
+        question = with_hint(item.question, item.hint, hint_name, n_images)
+        rows.add_turn(1, question, range(1, n_images + 1), item.asked_by)
+        rows.add_reference(1, "key", item.key, item.answered_by)
+        rows.add_choices(item.choices)
+        rows.add_images(item.image_ids, partial(source, item))
+    return with_release_ids(name, reviewed, edition, rows.tables)
 
 
 class PublishedQuestion(NamedTuple):

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from methods.convbench.drafting import CAPABILITIES
 from methods.prompts.messages import IMAGE_HERE
-from methods.release import RELEASE_TABLES, Edition, Origin, Release, ReviewPolicy, with_release_ids
+from methods.release import Edition, Origin, Release, ReleaseRows, ReviewPolicy, with_release_ids
 
 ANSWER, CAPTION, FOCUS = "answer", "caption", "focus"
 """Kinds of references: each turn's answer, the image's caption, and the creation's focus points."""
@@ -63,50 +63,17 @@ def build_conversations(
     Returns:
         The rows of `RELEASE_TABLES`.
     """
-    rows: dict[str, list[dict[str, Any]]] = {table: [] for table in RELEASE_TABLES}
-    for ordinal, item in enumerate(sorted(items, key=lambda item: item.item_id), start=1):
-        item_key = {"item_id": item.item_id}
+    rows = ReleaseRows()
+    for item in sorted(items, key=lambda item: item.item_id):
         labels = {name: turn.category for name, turn in zip(CAPABILITIES, item.turns, strict=True)}
-        rows["items"].append(
-            {
-                **item_key,
-                # Its image was sampled from all entries, whether in a set or not.
-                "set_id": None,
-                "group_id": None,
-                "ordinal": ordinal,
-                "revision": item.revision,
-                "reviewers": list(item.reviewers),
-                "labels": labels,
-            }
-        )
+        # Its image was sampled from all entries, whether in a set or not.
+        rows.add_item(item.item_id, item.revision, item.reviewers, labels)
         for number, turn in enumerate(item.turns, start=1):
             question, asked_by = turn.question
-            rows["turns"].append(
-                {
-                    **item_key,
-                    "turn": number,
-                    "question": f"{IMAGE_HERE}\n{question}" if number == 1 else question,
-                    "image_positions": [1] if number == 1 else [],
-                    "given": None,
-                    **vars(asked_by),
-                }
-            )
-        references = [
-            *((number, ANSWER, turn.reference) for number, turn in enumerate(item.turns, start=1)),
-            (CAPTIONED_TURN, CAPTION, item.caption),
-            (FOCUSED_TURN, FOCUS, item.focus),
-        ]
-        rows["references"] += [
-            {
-                **item_key,
-                "turn": turn,
-                "kind": kind,
-                "reference": written.text,
-                **vars(written.origin),
-            }
-            for turn, kind, written in references
-        ]
-        rows["images"].append(
-            {**item_key, "position": 1, "image_id": item.image_id, **sources[item.image_id]}
-        )
-    return with_release_ids(name, reviewed, edition, rows)
+            shown = f"{IMAGE_HERE}\n{question}" if number == 1 else question
+            rows.add_turn(number, shown, [1] if number == 1 else [], asked_by)
+            rows.add_reference(number, ANSWER, *turn.reference)
+        rows.add_reference(CAPTIONED_TURN, CAPTION, *item.caption)
+        rows.add_reference(FOCUSED_TURN, FOCUS, *item.focus)
+        rows.add_images([item.image_id], sources.__getitem__)
+    return with_release_ids(name, reviewed, edition, rows.tables)

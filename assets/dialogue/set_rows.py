@@ -52,9 +52,6 @@ def weights_of(value: Any, kind: Kind) -> Weights:
         value: The setting: a number, a range (least, most), or weights by number; for all kinds or by
             kind.
         kind: The kind.
-
-    Returns:
-        The weight of each number.
     """
     of_kind = value.get(kind, value) if isinstance(value, dict) else value
     if isinstance(of_kind, dict):
@@ -111,9 +108,6 @@ def request_name(set_id: str, positions: Sequence[int], n_images: int) -> str:
         set_id: The set.
         positions: The positions of the images.
         n_images: The number of images of the set.
-
-    Returns:
-        The name.
     """
     if len(positions) == n_images:
         return set_id

@@ -14,9 +14,6 @@ def remove_shard(warehouse: Warehouse, corpus: Corpus, shard: str) -> int:
         corpus: The corpus, which must not contain the shard.
         shard: The name of the shard.
 
-    Returns:
-        The number of removed entries.
-
     Raises:
         UserError: The shard is not in the tables, or is still in the corpus.
     """

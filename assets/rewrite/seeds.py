@@ -120,9 +120,6 @@ def draft_requests(
         seed: The seed by which candidates are sampled.
         language: The language of the drafts.
         more: Further values for the prompt.
-
-    Returns:
-        The requests.
     """
     rows = warehouse.read("rewrite/candidates").to_pylist()
     candidate_of = {(row["task"], row["image_id"]): row for row in rows}

@@ -112,9 +112,6 @@ def sample_candidates(
         tasks: The tasks to sample for.
         n: The number of candidates; fewer if there are not as many.
         seed: The seed of the orders.
-
-    Returns:
-        The candidates.
     """
     turns = sorted(tasks, key=partial(content_id, "task", seed))
     queues: dict[str, list[TaskImage]] = {task: [] for task in turns}

@@ -86,9 +86,6 @@ def read_seed(reply: str, language: str) -> Seed:
         reply: The reply.
         language: The language that the question must have.
 
-    Returns:
-        The question with its reference.
-
     Raises:
         ParseError: `not_json`, `wrong_fields`, `empty_text`, `not_unicode`, `image_token`,
             `mentions_material`, `several_questions`, `gives_answer_away` or `other_language`.
@@ -103,9 +100,6 @@ def read_dialogue(reply: str, task: str, language: str) -> DialogueDraft:
         reply: The reply.
         task: Coherence or Incoherence.
         language: The language that the questions must have.
-
-    Returns:
-        The dialogue.
 
     Raises:
         ParseError: The reasons of `read_seed`, for every question, and `wrong_length`,
@@ -141,9 +135,6 @@ def seed_id(image_id: str, task: str, seed: Seed) -> str:
         image_id: The image.
         task: The task.
         seed: The question with its reference.
-
-    Returns:
-        The id.
     """
     return content_id("alignmmbench seed", image_id, task, *seed)
 
@@ -155,9 +146,6 @@ def dialogue_id(image_id: str, task: str, dialogue: DialogueDraft) -> str:
         image_id: The image.
         task: The task.
         dialogue: The dialogue.
-
-    Returns:
-        The id.
     """
     return content_id("alignmmbench dialogue", image_id, task, dialogue.history, *dialogue.last)
 

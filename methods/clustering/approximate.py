@@ -75,9 +75,6 @@ def approximate_neighbours(
         seed: The seed of the cells and of the samples that the recall is measured on.
         on_progress: Called with the number of cells done and of all.
 
-    Returns:
-        The neighbour graph and its measured recall.
-
     Raises:
         ThresholdError: `tau` or the vectors are not usable, or there are too many pairs.
     """

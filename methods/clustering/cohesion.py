@@ -103,9 +103,6 @@ def near_centre_pairs(
         labelled: The vectors, the cluster of each vector, and the centres.
         n_nearest: The number of other centres with which each centre is compared.
         min_similarity: The least cosine of two centres.
-
-    Returns:
-        The pairs with their similarities.
     """
     nearest, similarities = nearest_centres(labelled.centres, n_nearest)
     near = np.argwhere(similarities >= min_similarity)

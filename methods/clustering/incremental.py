@@ -103,9 +103,6 @@ def new_and_gone(added: Labels, gone: Labels) -> CommunityChanges:
     Args:
         added: The added communities.
         gone: The removed communities.
-
-    Returns:
-        The changes.
     """
     none = np.full(len(added) + len(gone), -1)
     return CommunityChanges(
@@ -188,9 +185,6 @@ def recluster(
         prior: The prior clustering, which provides ids and is the base of the changes.
         detectors: Find groups and clusters.
         tau: The least cosine to a centre.
-
-    Returns:
-        The clustering with its changes.
     """
     result = run_passes(entries, PriorClustering.empty(entries), detectors, tau)
     return _clustering(entries, prior, result, _reclustered)

@@ -87,9 +87,6 @@ def find_neighbours(
         tau: The smallest cosine of neighbours.
         on_progress: Called with the number of blocks done and of all.
 
-    Returns:
-        The graph of all pairs.
-
     Raises:
         ThresholdError: `tau` or the vectors are not usable, or there are too many pairs.
     """
@@ -193,9 +190,6 @@ def merge(prepared: PreparedVectors, blocks: Iterable[Pairs]) -> NeighbourGraph:
         prepared: The vectors.
         blocks: The pairs of each block, in any order.
 
-    Returns:
-        The neighbour graph.
-
     Raises:
         ThresholdError: There are too many pairs.
     """
@@ -220,9 +214,6 @@ def within_tau(prepared: PreparedVectors, low: NDArray[np.intp], high: NDArray[n
         prepared: The vectors and tau.
         low: The smaller row of each candidate pair.
         high: The larger row of each candidate pair.
-
-    Returns:
-        The pairs at cosine >= tau.
     """
     cosine = cosines(prepared.vectors, low, high)
     near = cosine >= prepared.tau

@@ -148,9 +148,6 @@ def run_passes(
         prior: The clustering before.
         detectors: Find groups by category, and clusters by caption.
         tau: The least cosine to a centre.
-
-    Returns:
-        The group and cluster of each entry, and the new communities.
     """
     languages = entries.languages
     # An entry whose language can only be read now counts as new.

@@ -254,9 +254,6 @@ def read_grade(reply: str, dimension: str) -> Judgment:
         reply: The judge's reply.
         dimension: The dimension.
 
-    Returns:
-        The judgment.
-
     Raises:
         ParseError: The reply has no grade.
     """

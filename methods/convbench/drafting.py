@@ -45,9 +45,6 @@ def sample_entries(entries: Iterable[EntryImage], n: int, seed: int) -> list[Ent
         entries: The entries with the group of their image.
         n: The number of entries; fewer if there are not as many groups.
         seed: The seed of the order.
-
-    Returns:
-        The entries.
     """
     of_group: dict[str, EntryImage] = {}
     for entry in sorted(entries):
@@ -98,9 +95,6 @@ def categories_of(counts: Mapping[str, int], vectors: Vectors, tau: float) -> li
         counts: The number of turns by name.
         vectors: The unit vectors of the names in their order, shape (names, d).
         tau: The least cosine.
-
-    Returns:
-        The category of each name.
 
     Raises:
         ThresholdError: `tau` or the vectors are not usable.
@@ -211,9 +205,6 @@ def read_reference(question: str, reply: str) -> str:
         question: The question.
         reply: The reply.
 
-    Returns:
-        The reference.
-
     Raises:
         ParseError: The reasons of `read_caption`, and `gives_answer_away` if the question has every
             word of the reference.
@@ -257,9 +248,6 @@ def item_id(image_id: str, instruction: str, draft: ConversationDraft) -> str:
         image_id: The image.
         instruction: The instruction.
         draft: The turns and focus points.
-
-    Returns:
-        The id.
     """
     questions = [turn.question for turn in draft.turns]
     return content_id("convbench item", image_id, instruction, questions, list(draft.focus))

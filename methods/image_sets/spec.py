@@ -23,9 +23,6 @@ def apportion(weights: Mapping[int, float], n_sets: int) -> Counter[int]:
     Args:
         weights: The weight of each size.
         n_sets: The number of sets.
-
-    Returns:
-        The number of sets of each size.
     """
     return apportion_more(weights, Counter(), n_sets, dict.fromkeys(weights, math.inf))
 
@@ -105,9 +102,6 @@ def max_sets(counts: Counts, size: float) -> int:
     Args:
         counts: The number of entries of each group.
         size: The number of entries of a set.
-
-    Returns:
-        The number of sets.
     """
     low, high = 0, int(counts.sum() // size)
     while low < high:
@@ -209,9 +203,6 @@ def image_set(kind: Kind, cluster_id: str, members: Sequence[Member]) -> ImageSe
         kind: The kind of set.
         cluster_id: The cluster of its entries.
         members: The entries with their images, in order.
-
-    Returns:
-        The set.
     """
     set_id = content_id("image_set", kind, [member.entry_id for member in members])
     return ImageSet(set_id, kind, cluster_id, tuple(members))

@@ -57,9 +57,6 @@ def on_white(image: Image.Image, mode: Literal["RGB", "L"]) -> Image.Image:
     Args:
         image: The image.
         mode: The mode of the result.
-
-    Returns:
-        The converted image.
     """
     image.load()
     if image.mode.startswith("I"):
@@ -115,9 +112,6 @@ def draw_grid(
         side: The longest side of the grid in pixels.
         picture: Returns the RGB image at a position (from 0), with at most the second argument's
             pixels a side. It is called for one image at a time.
-
-    Returns:
-        The grid.
     """
     columns = math.ceil(math.sqrt(n_pictures))
     cell = side // columns

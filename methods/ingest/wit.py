@@ -151,9 +151,6 @@ def typed_row(number: int, values: Mapping[str, object]) -> WitRow | Rejection:
     Args:
         number: The number of the line.
         values: The values by column; a missing value is empty.
-
-    Returns:
-        The row, or the rejection.
     """
     texts = ["" if values.get(name) is None else str(values[name]) for name in COLUMNS]
     line = "\t".join(texts).encode("utf-8", "surrogatepass")
@@ -174,9 +171,6 @@ def repeats_too_much(
         repeated: The values that each row repeats.
         others: The other values of each row.
         n_free: Rows of up to this many characters are never too large.
-
-    Returns:
-        Whether the rows would be too large.
     """
     if len(others) <= MOST_TIMES:
         return False  # Each row has at most all characters of the input.
@@ -237,9 +231,6 @@ def row_of_fields(number: int, fields: list[str]) -> WitRow:
     Args:
         number: The number of the line.
         fields: The fields in the order of `COLUMNS`.
-
-    Returns:
-        The row.
 
     Raises:
         RowError: A field is missing or not valid.

@@ -76,9 +76,6 @@ def fold_expression(
         of_name: Makes the value of a licence.
         either: Joins the values of two licences of which one may be chosen (OR).
         together: Joins the values of two licences that both count (AND).
-
-    Returns:
-        The value of the expression.
     """
     tokens = re.findall(r"[()]|[^\s()]+", expression)[::-1]
 

@@ -95,8 +95,5 @@ def order_of(item: Item, trial: str) -> Order:
     Args:
         item: The item.
         trial: The trial.
-
-    Returns:
-        The order.
     """
     return shifted(len(item.choices), int(trial.removeprefix(SHIFT)))

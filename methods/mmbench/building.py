@@ -26,9 +26,6 @@ def split_items(
         abilities: The leaf ability of each item, by id.
         before: The splits of an earlier run.
         seed: The seed.
-
-    Returns:
-        The split of each item.
     """
     leaves: dict[str, list[str]] = {}
     for item_id in sorted(abilities, key=lambda item_id: content_id("item", seed, item_id)):

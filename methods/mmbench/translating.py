@@ -46,9 +46,6 @@ def read_translation(reply: str, source: Texts, language: Language) -> Translati
         source: The original texts by field.
         language: The language of the translation.
 
-    Returns:
-        The translation with the names that it lists.
-
     Raises:
         ParseError: `not_json`, `wrong_fields`, `not_unicode`, or a reason of `translation_checks.py`.
     """
@@ -89,8 +86,5 @@ def translation_id(item_id: str, language: str, source: Texts, target: Texts) ->
         language: The language.
         source: The original texts.
         target: The translated texts.
-
-    Returns:
-        The id.
     """
     return content_id("translation", item_id, language, source, target)

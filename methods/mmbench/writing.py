@@ -74,9 +74,6 @@ def assign_abilities(
         abilities: The abilities.
         n_items: The number of pairs; fewer if there are no more.
         seed: The seed of the orders.
-
-    Returns:
-        Pairs (image, ability).
     """
     turns = sorted(abilities, key=partial(content_id, "ability", seed))
     images_left = {
@@ -176,8 +173,5 @@ def item_id(
         question: The question.
         hint: The hint; None for none.
         choices: The choices.
-
-    Returns:
-        The id.
     """
     return content_id("multiple choice", entry_id, ability, question, hint, sorted(choices))

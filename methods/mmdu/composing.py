@@ -79,9 +79,6 @@ def shape_of(
             after the first includes an image of an earlier group (MMDU, Figure 10).
         seed: The seed.
         set_id: The id of the set.
-
-    Returns:
-        The numbers of questions.
     """
     n_together = min(seeded_integer(per_set, "set", seed, set_id), most_turns)
     places = range(1, n_images + 1)
@@ -125,9 +122,6 @@ def even_parts(items: Sequence[T], most: int) -> list[Sequence[T]]:
     Args:
         items: The items in order, at least one.
         most: The most items of a part, at least one.
-
-    Returns:
-        The parts.
     """
     n_parts = math.ceil(len(items) / most)
     ends = [math.ceil(len(items) * part / n_parts) for part in range(n_parts + 1)]
@@ -181,9 +175,6 @@ def renumber(text: str, numbers: Mapping[int, int]) -> str:
     Args:
         text: The text with `<image-i>` tokens.
         numbers: The new number of each i.
-
-    Returns:
-        The text.
 
     Raises:
         ParseError: `unknown_image`: a token refers to an image that is not in `numbers`.
@@ -290,9 +281,6 @@ def place_images(question: str, numbers: Sequence[int]) -> str:
     Args:
         question: The question.
         numbers: The numbers of the images.
-
-    Returns:
-        The text.
     """
     places = ", ".join(f"Image{number}: {IMAGE_HERE}" for number in numbers)
     return f"{places}. {question}" if places else question

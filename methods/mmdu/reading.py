@@ -68,9 +68,6 @@ def assign_angles(angles: Sequence[Angle], n: int, seed: int, *topic: object) ->
         n: The number of questions.
         seed: The seed.
         *topic: Ids of what the questions are about; each topic has a different order.
-
-    Returns:
-        An angle for each question.
     """
     result: list[Angle] = []
     while len(result) < n:
@@ -130,9 +127,6 @@ def read_questions(reply: str, expected: int, n_images: int) -> list[str]:
         expected: The number of questions.
         n_images: The number of images shown.
 
-    Returns:
-        The questions.
-
     Raises:
         ParseError: The reasons of `parse_numbered` and of `read_answer`.
     """
@@ -149,9 +143,6 @@ def read_answer(reply: str, n_images: int, fewest_words: int) -> str:
         reply: The reply.
         n_images: The number of images shown.
         fewest_words: The fewest words of an answer.
-
-    Returns:
-        The answer.
 
     Raises:
         ParseError: The answer is empty or has too few words, refers to an image that was not shown, or

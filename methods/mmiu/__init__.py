@@ -121,9 +121,6 @@ def order_of(item: Item, trial: str) -> Order:
     Args:
         item: The item.
         trial: The trial.
-
-    Returns:
-        The order.
     """
     n_choices = len(item.choices)
     return original_order(n_choices) if trial == PLAIN else shuffled(n_choices, item.item_id)

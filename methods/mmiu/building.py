@@ -32,9 +32,6 @@ def shown(
     Args:
         question: The question.
         lettered: Its lettered choices.
-
-    Returns:
-        The image ids and the texts of the choices.
     """
     if not question.of_images:
         return question.images, lettered.choices
@@ -209,9 +206,6 @@ def finish_items(
         sample_questions: The questions; duplicates are used once.
         keys: The letters of the right choices of existing items, by item id. They do not change.
         seed: The seed of the orders.
-
-    Returns:
-        The items.
     """
     by_id = {item_id(asking.question): asking for asking in sample_questions}
     by_task: dict[str, list[str]] = {}

@@ -86,9 +86,6 @@ def form_of(sample: Sample, pool: Iterable[str]) -> Form:
     Args:
         sample: The sample.
         pool: The outputs of all samples of the task.
-
-    Returns:
-        The form.
     """
     said_by_task = sample.task.output_format
     if sample.of_images:
@@ -117,9 +114,6 @@ def wrong_choices(sample: Sample, form: Form, pool: Sequence[str], seed: int) ->
         pool: The outputs of all samples of the task.
         seed: The seed of the order.
 
-    Returns:
-        The wrong choices.
-
     Raises:
         UnusableSampleError: There are too few wrong choices.
     """
@@ -147,9 +141,6 @@ def question_of(sample: Sample, distractors: Sequence[str]) -> QuestionDraft:
     Args:
         sample: The sample.
         distractors: The wrong choices.
-
-    Returns:
-        The question.
     """
     wrong = tuple(distractors)[: MOST - 1]
     if sample.task.name in STRATEGIES_OF:
@@ -174,9 +165,6 @@ def choose_samples(samples: Iterable[Sample], most: int, seed: int) -> list[Samp
         samples: The samples.
         most: The largest number of samples of each task.
         seed: The seed.
-
-    Returns:
-        The samples.
     """
     by_task: dict[str, list[Sample]] = {}
     for sample in sorted(set(samples), key=lambda sample: sample_id(sample, seed)):
@@ -190,9 +178,6 @@ def sample_id(sample: Sample, seed: int = 0) -> str:
     Args:
         sample: The sample.
         seed: A number that changes the id.
-
-    Returns:
-        The id.
     """
     content = (sample.task.name, sample.source, sample.images, sample.context, sample.question)
     return content_id("sample", seed, *content, sample.output)
@@ -227,9 +212,6 @@ def near_numbers(output: str, wanted: int, seed: int) -> tuple[str, ...]:
         output: The right output.
         wanted: The number of numbers.
         seed: The seed that decides how many of them are below the output.
-
-    Returns:
-        The numbers.
     """
     match = _NUMBER.fullmatch(output.strip())
     if match is None:
@@ -281,9 +263,6 @@ def other_orders(output: str, wanted: int, seed: int) -> tuple[str, ...]:
         output: The right output, such as "2, 1, 3".
         wanted: The number of orders.
         seed: The seed.
-
-    Returns:
-        The orders.
     """
     tokens = _TOKEN.findall(output)
     if not places_of(output):
@@ -309,9 +288,6 @@ def in_form(output: str, order: Sequence[str]) -> str:
     Args:
         output: The order whose format is used.
         order: The places.
-
-    Returns:
-        The text.
     """
     rest = iter(order)
     return _TOKEN.sub(lambda _: next(rest), output)
@@ -368,9 +344,6 @@ def read_distractors(sample: Sample, reply: str) -> tuple[str, ...]:
     Args:
         sample: The sample, whose task says how many there are.
         reply: The reply.
-
-    Returns:
-        The wrong choices.
 
     Raises:
         ParseError: `not_json`, `wrong_fields`, `not_unicode`, `lettered_choice`, `too_few_choices`,

@@ -65,9 +65,6 @@ def read_metadata(name: str, text: str) -> list[Sample]:
         name: The name of the file: a `.json` or a `.jsonl`.
         text: Its content.
 
-    Returns:
-        The samples in order.
-
     Raises:
         MetadataFault: The file is faulty; the message lists the faults.
     """

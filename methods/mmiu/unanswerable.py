@@ -47,9 +47,6 @@ def unanswerable(
         elsewhere: Images and questions of other samples.
         seed: The seed of the order of strategies.
 
-    Returns:
-        The question with the strategy.
-
     Raises:
         UnusableSampleError: `no_strategy`: no strategy can be applied.
     """

@@ -44,9 +44,6 @@ def oversized(n_bytes: int, most: int) -> BoundedReadError:
     Args:
         n_bytes: The number of bytes that the file has at least.
         most: The number of bytes that are allowed.
-
-    Returns:
-        The error.
     """
     return BoundedReadError(
         "oversized_bytes", f"the file has at least {n_bytes} bytes, more than the {most} allowed"
@@ -64,9 +61,6 @@ def open_file(path: Path, folder: int | None = None) -> io.BufferedReader:
     Args:
         path: The file.
         folder: The descriptor of its folder, in which a link is not opened.
-
-    Returns:
-        The open file.
 
     Raises:
         BoundedReadError: It is a pipe, a device or a socket, which may have no end.
@@ -91,9 +85,6 @@ def open_text(path: Path, encoding: str = "utf-8", newline: str | None = None) -
         path: The file.
         encoding: Its encoding.
         newline: How line breaks are read, as in `open`.
-
-    Returns:
-        The open file.
     """
     return io.TextIOWrapper(open_file(path), encoding=encoding, newline=newline)
 
@@ -104,9 +95,6 @@ def read_file(path: Path, most: int = MOST_BYTES) -> bytes:
     Args:
         path: The file.
         most: The largest number of bytes.
-
-    Returns:
-        The content.
 
     Raises:
         BoundedReadError: The path is not a regular file, or the file is too large.
@@ -137,9 +125,6 @@ def read_inside(folder: Path, path: Path, most: int) -> bytes:
         path: The file.
         most: The largest size in bytes.
 
-    Returns:
-        The bytes.
-
     Raises:
         BoundedReadError: The file is missing, outside the folder, not regular or too large.
     """
@@ -160,9 +145,6 @@ def open_inside(folder: Path, path: Path) -> io.BufferedReader:
     Args:
         folder: The folder. Links may not lead out of it; the folder itself may be a link.
         path: The file.
-
-    Returns:
-        The open file.
 
     Raises:
         BoundedReadError: The file is a link out of the folder, or not regular.
@@ -189,9 +171,6 @@ def read(file: IO[bytes], most: int) -> bytes:
         file: The open file.
         most: The most bytes.
 
-    Returns:
-        The content.
-
     Raises:
         BoundedReadError: There are more than `most` bytes.
     """
@@ -208,9 +187,6 @@ def read_member(archive: zipfile.ZipFile, name: str, most: int) -> bytes:
         archive: The open archive.
         name: The name of the member.
         most: The most bytes, unpacked.
-
-    Returns:
-        The content.
 
     Raises:
         BoundedReadError: There are more than `most` bytes, or 100 times as many as are packed.
@@ -229,9 +205,6 @@ async def joined(parts: AsyncIterable[bytes], most: int) -> bytes:
     Args:
         parts: The parts.
         most: The most bytes of all parts together.
-
-    Returns:
-        The body.
 
     Raises:
         BoundedReadError: There are more than `most` bytes.

@@ -44,9 +44,6 @@ def run_limited(
         seconds: The most processor time.
         memory: The most address space in bytes.
 
-    Returns:
-        Its result.
-
     Raises:
         LimitedProcessError: The function ended without a result.
     """

@@ -104,9 +104,6 @@ def first_rows(path: Path, n_rows: int = 10) -> pa.Table:
     Args:
         path: The file.
         n_rows: The number of rows.
-
-    Returns:
-        The rows.
     """
     with pq.ParquetFile(path) as file:
         batch = next(file.iter_batches(batch_size=n_rows), None)

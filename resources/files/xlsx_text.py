@@ -89,9 +89,6 @@ def open_workbook(data: IO[bytes], checked: Collection[str]) -> Any:
         data: The spreadsheet.
         checked: The names of the parts that passed `require_small_elements`. No other part is read.
 
-    Returns:
-        The workbook.
-
     Raises:
         PublishedError: The workbook exceeds the limits, or a sheet is not in a checked part.
     """

@@ -58,9 +58,6 @@ def take_in(data: bytes, store: ImageStore) -> ImageFacts:
         data: The bytes of the image file.
         store: The image store.
 
-    Returns:
-        The facts about the image, with its id.
-
     Raises:
         ImageRejected: The image cannot be used.
     """

@@ -37,9 +37,6 @@ def compare(comparisons: Sequence[ImageComparison], thumbnails: Mapping[str, byt
     Args:
         comparisons: The pairs, and how each is compared.
         thumbnails: The thumbnail of each image, by id.
-
-    Returns:
-        The match of each pair.
     """
     import cv2
 

@@ -159,9 +159,6 @@ def parse_address(address: str, base: httpx2.URL | None = None) -> httpx2.URL:
         address: The address, perhaps relative.
         base: The address that it is relative to.
 
-    Returns:
-        The absolute address.
-
     Raises:
         ImageRejected: It is not a valid http or https address.
     """

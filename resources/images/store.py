@@ -242,9 +242,6 @@ class ImageStore:
             image_id: The image.
             side: The largest width and height in pixels.
 
-        Returns:
-            The bytes.
-
         Raises:
             ImageNotStored: The image is not in the store.
         """
@@ -279,9 +276,6 @@ class ImageStore:
             image_id: The image.
             max_side: The largest width and height in pixels.
 
-        Returns:
-            The URL.
-
         Raises:
             ImageNotStored: The image is not in the store.
         """
@@ -295,9 +289,6 @@ class ImageStore:
         Args:
             image_ids: The images.
             max_side: The largest width and height in pixels.
-
-        Returns:
-            Whether they are.
         """
         return all((image_id, max_side) in self._data_urls for image_id in image_ids)
 
@@ -480,9 +471,6 @@ class DerivedImages:
             picture: The image.
             made_from: The ids of its source images.
             change: A description of the change.
-
-        Returns:
-            Its id.
         """
         image_id = self._store.put(_jpeg(picture)).image_id
         # If two tasks derive the same image, the origin of the first one stays.

@@ -36,9 +36,6 @@ def read_scores(file: Path, quoting: Quoting = "checked") -> list[FileRow]:
         file: The file.
         quoting: How the quotes of a CSV or TSV are read.
 
-    Returns:
-        The records with the columns of scores.
-
     Raises:
         HumanScoresError: The file cannot be read, or a column is missing.
     """

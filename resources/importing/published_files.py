@@ -63,9 +63,6 @@ def read_items(
         skipped: Counts items that are left out because of an image that cannot be used, by reason. If
             it is None, all such images are named in the error.
 
-    Returns:
-        The items.
-
     Raises:
         PublishedFileError: The file or an image cannot be used.
     """
@@ -237,9 +234,6 @@ def picture_in(folder: Path, name: str) -> bytes:
     Args:
         folder: The folder.
         name: The name from a file.
-
-    Returns:
-        The bytes of the image.
 
     Raises:
         ImageRejected: The image is missing or too large, or the name leads out of the folder

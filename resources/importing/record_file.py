@@ -56,9 +56,6 @@ def read_records(
         meant: Converts a record of the file to any number of records.
         quoting: How the quotes of a CSV or TSV are read.
 
-    Returns:
-        The records.
-
     Raises:
         PublishedError: The file cannot be read.
     """
@@ -99,9 +96,6 @@ def limited_rows(rows: Iterable[FileRow], n_bytes: int) -> list[FileRow]:
         rows: The rows.
         n_bytes: The size of the file.
 
-    Returns:
-        The rows.
-
     Raises:
         PublishedError: There are more rows, or longer texts, than allowed.
     """
@@ -124,9 +118,6 @@ def read_tables(file: Path, quoting: Quoting = "checked") -> list[PublishedTable
     Args:
         file: The file.
         quoting: How the quotes of a CSV or TSV are read.
-
-    Returns:
-        The tables with their names.
 
     Raises:
         PublishedError: The file cannot be read.

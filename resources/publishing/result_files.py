@@ -192,9 +192,6 @@ def read_calls(warehouse: Warehouse, ledger: Ledger, release_id: str) -> Evaluat
         warehouse: The tables.
         ledger: The model calls.
         release_id: The id of the release.
-
-    Returns:
-        The settings by role and model.
     """
     rows = warehouse.read("evaluate/calls_behind", {"release_id": release_id}).to_pylist()
     rows = [row for row in rows if is_model(row["candidate"])]
@@ -277,9 +274,6 @@ def write_results(
         version: The version of vlm-loom, if it is known.
         calls: The calls behind the scores.
         averages: What the number of each metric is an average of (`Metric.in_words`).
-
-    Returns:
-        The files.
 
     Raises:
         ResultError: The folder cannot be made or written into.

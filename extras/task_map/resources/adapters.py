@@ -200,9 +200,6 @@ def compile_pattern(pattern: str) -> re.Pattern[str]:
 
     Args:
         pattern: Names of modules, with no other signs of regular expressions than . \\. .* | ^ and $.
-
-    Returns:
-        An expression that matches a whole name.
     """
     globs = []
     for part in pattern.split("|"):

@@ -107,9 +107,6 @@ def read_products(folder: Path, base: Path | None = None) -> VectorProducts:
         folder: The folder, with a folder for each task.
         base: The weights before the fine-tuning; None for adapters.
 
-    Returns:
-        The products with the names of the tasks.
-
     Raises:
         TaskVectorError: The files cannot be read or compared.
     """

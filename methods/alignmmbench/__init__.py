@@ -72,23 +72,13 @@ class Alignmmbench(Benchmark):
         self.judge_version = "rated-with-images@4" if judge_sees_images else "rated@4"
 
     def ask(self, item: Item, limits: AskingLimits) -> Generator[Asking, Any, None]:
-        """Ask the last question after the given history, also if an image is missing.
-
-        Args:
-            item: The item.
-            limits: The context policy and the limits of requests.
-        """
+        """Ask the last question after the given history, also if an image is missing."""
         yield from ask_with_missing_images(
             item, lambda without_pictures: ask_dialogue(without_pictures, limits)
         )
 
     def judge(self, item: Item, transcript: Transcript) -> Judging:
-        """Judge the answer with question, history and reference, by the rules of its task.
-
-        Args:
-            item: The item.
-            transcript: The answers.
-        """
+        """Judge the answer with question, history and reference, by the rules of its task."""
 
         def request(turn: Turn, reference: str, answer: str) -> JudgeRequest:
             task = item.labels.get(TASK, "")

@@ -15,15 +15,7 @@ IDS = ("question_id", "item_id", "id")
 
 
 def places(items: Sequence[Item], rows: Sequence[FileRow]) -> list[PredictionKey | Unplaced]:
-    """Match each row to its question.
-
-    Args:
-        items: The items of the release.
-        rows: The rows of the file.
-
-    Returns:
-        For each row the key of its prediction, or the reason why there is none.
-    """
+    """Match each row to its question (`PredictionFormats`)."""
     item_ids = {item.item_id for item in items}
     return [_place(row, item_ids) for row in rows]
 

@@ -28,33 +28,14 @@ _KEYS = ("question_id", IMAGE_PATH, "history", "prompt", "ref_answer", TASK, CAT
 
 
 def read_published(name: str, lines: Iterable[str]) -> Iterator[PublishedItem]:
-    """Read the questions of a `.jsonl` in order.
-
-    Args:
-        name: The name of the file.
-        lines: Its lines.
-
-    Yields:
-        The questions.
-
-    Raises:
-        PublishedError: The file is not valid.
-    """
+    """Read the questions of a `.jsonl` in order (`PublishedFormats`)."""
     return items_by_ending("AlignMMBench", name, lines, {"jsonl": _read_lines})
 
 
 def write_published(
     items: Sequence[PublishedItem], picture: Callable[[str], bytes]
 ) -> Mapping[str, Iterable[str]]:
-    """Write items as published, one line each, without images.
-
-    Args:
-        items: The items.
-        picture: Not used.
-
-    Returns:
-        The lines by file name.
-    """
+    """Write items as published, one line each, without images (`PublishedFormats`)."""
     return {
         "metadata.jsonl": (json.dumps(record_of(item), ensure_ascii=False) + "\n" for item in items)
     }

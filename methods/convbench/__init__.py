@@ -102,22 +102,13 @@ class Convbench(Benchmark):
 
         The first request of a setting can equal a request of another one, if the model's answer is the
         reference; the ledger then answers it.
-
-        Args:
-            item: The item.
-            limits: The context policy and the limits of requests.
         """
         yield from ask_with_missing_images(
             item, lambda without_pictures: self._ask(without_pictures, limits)
         )
 
     def judge(self, item: Item, transcript: Transcript) -> Judging:
-        """Compare every answered turn with its reference, then each whole conversation.
-
-        Args:
-            item: The item.
-            transcript: The answers.
-        """
+        """Compare every answered turn with its reference, then each whole conversation."""
         return (yield from self._comparing.judge(item, transcript))
 
     def _ask(self, item: Item, limits: AskingLimits) -> Generator[Asking, Any, None]:

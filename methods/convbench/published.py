@@ -117,18 +117,7 @@ class _Column(NamedTuple):
 
 
 def read_published(name: str, lines: Iterable[str]) -> Iterator[PublishedItem]:
-    """Read the items of one CSV in order.
-
-    Args:
-        name: The name of the file.
-        lines: Its lines.
-
-    Yields:
-        The items.
-
-    Raises:
-        PublishedError: The file is not valid.
-    """
+    """Read the items of one CSV in order (`PublishedFormats`)."""
     try:
         table = PublishedTable(name, list(unmarked_rows(row.cells for row in rows_of(lines, ","))))
     except DelimitedError as error:
@@ -355,15 +344,7 @@ def _turn_of(name: str) -> int | None:
 def write_published(
     items: Sequence[PublishedItem], picture: Callable[[str], bytes]
 ) -> Mapping[str, Iterable[str]]:
-    """Write items as published: a CSV without images.
-
-    Args:
-        items: The items.
-        picture: Not used.
-
-    Returns:
-        The lines by file name.
-    """
+    """Write items as published: a CSV without images (`PublishedFormats`)."""
     rows = [_texts(item) for item in items]
     columns = [name for name, meaning in WRITTEN.items() if any(meaning in row for row in rows)]
 

@@ -69,22 +69,13 @@ class Mmbench(Benchmark):
         """Ask every pass up to the first one that is wrong under both extractions.
 
         Without a key, as in a test split, every pass is asked.
-
-        Args:
-            item: The item.
-            limits: The context policy and the limits of requests.
         """
         trials = [f"{SHIFT}{shift}" for shift in range(len(item.choices))]
         orders = {trial: order_of(item, trial) for trial in trials}
         yield from ask_passes(item, orders, QUESTION_PROMPT, HINT, limits)
 
     def judge(self, item: Item, transcript: Transcript) -> Judging:
-        """Score each pass by rule: 1 if its letter is that of the right choice.
-
-        Args:
-            item: The item.
-            transcript: The answers.
-        """
+        """Score each pass by rule: 1 if its letter is that of the right choice."""
         yield from ()
         return observe(item, transcript, order_of)
 

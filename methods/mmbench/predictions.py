@@ -17,15 +17,7 @@ from methods.mmbench.published import STEP
 
 
 def places(items: Sequence[Item], rows: Sequence[FileRow]) -> list[PredictionKey | Unplaced]:
-    """Match each row to its pass.
-
-    Args:
-        items: The items of the release.
-        rows: The rows of the file.
-
-    Returns:
-        For each row the key of its prediction, or why there is none.
-    """
+    """Match each row to its pass (`PredictionFormats`)."""
     questions = Questions(items)
     questions.require_same_start(rows)
     return [_place(questions, row) for row in rows]

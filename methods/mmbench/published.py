@@ -72,18 +72,7 @@ class QuestionRow:
 
 
 def read_published(name: str, lines: Iterable[str]) -> Iterator[PublishedItem]:
-    """Read the questions of a `.tsv` or a `.parquet` in the order of their first rows.
-
-    Args:
-        name: The name of the file.
-        lines: Its lines.
-
-    Yields:
-        The questions.
-
-    Raises:
-        PublishedError: The file is not valid.
-    """
+    """Read the questions in the order of their first rows (`PublishedFormats`)."""
     if not name.lower().endswith((".tsv", ".parquet")):
         raise PublishedError("it is neither a .tsv nor a .parquet, as which MMBench is published")
     rows: dict[str, QuestionRow] = {}
@@ -117,15 +106,7 @@ def read_published(name: str, lines: Iterable[str]) -> Iterator[PublishedItem]:
 def write_published(
     items: Sequence[PublishedItem], picture: Callable[[str], bytes]
 ) -> Mapping[str, Iterable[str]]:
-    """Write both formats of items, plain and circular.
-
-    Args:
-        items: The items.
-        picture: Returns the bytes of an image.
-
-    Returns:
-        The lines by file name.
-    """
+    """Write both formats of items, plain and circular (`PublishedFormats`)."""
     return {
         f"{name}.{ending}": tsv_lines(items, picture, circular=circular)
         for name, circular in (("mmbench", False), ("mmbench-circular", True))

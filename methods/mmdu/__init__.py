@@ -60,10 +60,6 @@ class Mmdu(Benchmark):
         """Ask turn by turn with the model's own answers as history.
 
         The paper does not mention dialogues that are too long; the limits define a policy.
-
-        Args:
-            item: The item.
-            limits: The context policy and the limits of requests.
         """
         yield from ask_dialogue(item, limits)
 
@@ -74,10 +70,6 @@ class Mmdu(Benchmark):
         Earlier turns have the answers that the model saw: its own, or the given ones of reference
         turns. The authors' released scorer sends only question, reference and answer, with all images
         of the dialogue, also those of later turns.
-
-        Args:
-            item: The item.
-            transcript: The answers.
         """
 
         def request(turn: Turn, reference: str, answer: str) -> JudgeRequest:

@@ -43,18 +43,7 @@ _FORM = ("id", "image", "conversations", "index", "question", "answer", "image_p
 
 
 def read_published(name: str, lines: Iterable[str]) -> Iterator[PublishedItem]:
-    """Read the dialogues of a `.json` or a `.tsv` in order.
-
-    Args:
-        name: The name of the file.
-        lines: Its lines.
-
-    Yields:
-        The dialogues.
-
-    Raises:
-        PublishedError: The file is not valid.
-    """
+    """Read the dialogues of a `.json` or a `.tsv` in order (`PublishedFormats`)."""
     readers = {"json": _read_json, "tsv": _read_tsv}
     return items_by_ending("MMDU", name, lines, readers)
 
@@ -62,15 +51,7 @@ def read_published(name: str, lines: Iterable[str]) -> Iterator[PublishedItem]:
 def write_published(
     items: Sequence[PublishedItem], picture: Callable[[str], bytes]
 ) -> Mapping[str, Iterable[str]]:
-    """Write both formats of items, with images as paths.
-
-    Args:
-        items: The items.
-        picture: Returns the bytes of an image.
-
-    Returns:
-        The lines by file name.
-    """
+    """Write both formats of items, with images as paths (`PublishedFormats`)."""
     records = [mmdu_record(item) for item in items]
     return {
         "dialogues.json": [json.dumps(records, indent=1, ensure_ascii=False)],

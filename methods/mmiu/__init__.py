@@ -94,23 +94,13 @@ class Mmiu(Benchmark):
         self.metrics: Sequence[Metric] = [*once, *(twice if retest else ())]
 
     def ask(self, item: Item, limits: AskingLimits) -> Generator[Asking, Any, None]:
-        """Ask the question, and with `retest` once more if it was not missed.
-
-        Args:
-            item: The item.
-            limits: The context policy and the limits of requests.
-        """
+        """Ask the question, and with `retest` once more if it was not missed."""
         trials = (PLAIN, RETEST) if self._retest else (PLAIN,)
         orders = {trial: order_of(item, trial) for trial in trials}
         yield from ask_passes(item, orders, QUESTION_PROMPT, CONTEXT, limits)
 
     def judge(self, item: Item, transcript: Transcript) -> Judging:
-        """Score each answer by rule: 1 if its letter is that of the right choice.
-
-        Args:
-            item: The item.
-            transcript: The answers.
-        """
+        """Score each answer by rule: 1 if its letter is that of the right choice."""
         yield from ()
         return observe(item, transcript, order_of)
 

@@ -18,15 +18,7 @@ from methods.mmiu.published import SUBSET, TASK, options_text
 
 
 def places(items: Sequence[Item], rows: Sequence[FileRow]) -> list[PredictionKey | Unplaced]:
-    """Match each row to its question.
-
-    Args:
-        items: The items of the release.
-        rows: The rows of the file.
-
-    Returns:
-        For each row the key of its prediction, or why there is none.
-    """
+    """Match each row to its question (`PredictionFormats`)."""
     questions = Questions(items)
     questions.require_same_start(rows)
     of_tasks: dict[str, list[Item]] = {}

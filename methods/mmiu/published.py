@@ -57,18 +57,7 @@ _FORM = (
 
 
 def read_published(name: str, lines: Iterable[str]) -> Iterator[PublishedItem]:
-    """Read the questions of a `.json`, `.tsv` or `.parquet` in order.
-
-    Args:
-        name: The name of the file.
-        lines: Its lines.
-
-    Yields:
-        The questions.
-
-    Raises:
-        PublishedError: The file is not valid.
-    """
+    """Read the questions of a `.json`, `.tsv` or `.parquet` in order (`PublishedFormats`)."""
     readers = {"json": _read_json, "tsv": _read_tsv}
     return items_by_ending("MMIU", name, lines, readers)
 
@@ -76,15 +65,7 @@ def read_published(name: str, lines: Iterable[str]) -> Iterator[PublishedItem]:
 def write_published(
     items: Sequence[PublishedItem], picture: Callable[[str], bytes]
 ) -> Mapping[str, Iterable[str]]:
-    """Write both formats of items, with images as paths.
-
-    Args:
-        items: The items.
-        picture: Returns the bytes of an image.
-
-    Returns:
-        The lines by file name.
-    """
+    """Write both formats of items, with images as paths (`PublishedFormats`)."""
     ids = RecordIds()
     records = [mmiu_record(item, ids) for item in items]
     return {

@@ -12,17 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from methods.errors import UserError
-
 Floats = NDArray[np.float64]
 
 LINKAGE = "average"
 MIN_TASKS = 3
 """The smallest number of tasks: two tasks have one distance, so there is nothing to cluster."""
-
-
-class TooFewTasks(UserError):
-    """There are too few tasks for a map."""
 
 
 @dataclass(frozen=True)
@@ -32,8 +26,7 @@ class TaskMap:
     Attributes:
         distances: The distances, shape (n, n).
         places: The positions on a plane, shape (n, 2), in the same unit.
-        clusters: The cluster of each task, counted from 1 in the order of `leaves`.
-        leaves: The tasks from the top of the dendrogram down.
+        clusters: The cluster of each task, counted from 1 from the top of the dendrogram down.
     """
 
     tasks: tuple[str, ...]
@@ -55,15 +48,7 @@ def task_map(
         n_clusters: The number of clusters to cut the tree into, fewer if distances are equal; None for
             the number with the largest mean silhouette.
         seed: The seed of the projection.
-
-    Raises:
-        TooFewTasks: There are fewer than three tasks.
     """
-    if len(tasks) < MIN_TASKS:
-        raise TooFewTasks(
-            f"A task map needs {MIN_TASKS} tasks or more, and there "
-            f"{'is' if len(tasks) == 1 else 'are'} {len(tasks)}: add tasks."
-        )
     order = sorted(range(len(tasks)), key=lambda place: tasks[place])
     ordered = distances[np.ix_(order, order)]
     return TaskMap(

@@ -20,6 +20,7 @@ from methods.errors import UserError
 from methods.evaluation.statistics.estimates import Estimate
 
 N_RESAMPLES = 9_999
+SEED = 0
 
 
 class TooFewAccuraciesError(UserError):
@@ -46,8 +47,6 @@ class Difficulty:
 def learning_difficulty(
     fine_tuned: Mapping[str, float],
     zero_shot: Mapping[str, float],
-    *,
-    seed: int = 0,
     n_resamples: int = N_RESAMPLES,
 ) -> Difficulty:
     """Relate accuracies after fine-tuning to those of models without fine-tuning, by task.
@@ -57,7 +56,6 @@ def learning_difficulty(
     Args:
         fine_tuned: The accuracy after fine-tuning, by task.
         zero_shot: The mean score of models without fine-tuning, by task.
-        seed: The seed of the bootstrap.
         n_resamples: The number of bootstrap draws.
 
     Raises:
@@ -71,11 +69,11 @@ def learning_difficulty(
         )
     both = np.array([[fine_tuned[task], zero_shot[task]] for task in tasks], dtype=float)
     measured = spearman(both)
-    bounds = interval(spearman, both, tasks, seed=seed, n_resamples=min(n_resamples, 1_000))
+    bounds = interval(spearman, both, tasks, seed=SEED, n_resamples=min(n_resamples, 1_000))
     medians = [median(column) for column in both.T]
     return Difficulty(
         Estimate(measured.value, *(bounds or (None, None))),
-        None if measured.value is None else _p_value(both, seed, n_resamples),
+        None if measured.value is None else _p_value(both, n_resamples),
         measured.reason,
         len(tasks),
         tuple(
@@ -88,7 +86,7 @@ def learning_difficulty(
     )
 
 
-def _p_value(both: Any, seed: int, n_resamples: int) -> float:
+def _p_value(both: Any, n_resamples: int) -> float:
     """Compute the two-sided p of rho by permutation."""
     from scipy.stats import permutation_test, rankdata
 
@@ -101,6 +99,6 @@ def _p_value(both: Any, seed: int, n_resamples: int) -> float:
         permutation_type="pairings",
         n_resamples=n_resamples,
         vectorized=True,
-        rng=np.random.default_rng(seed),
+        rng=np.random.default_rng(SEED),
     )
     return float(test.pvalue)

@@ -19,12 +19,6 @@ class ZeroTaskVectorError(UserError):
     """A task vector is zero, so that it has no angle to any other."""
 
 
-def full_products(changes: Floats) -> Floats:
-    """Compute the products of every two of k vectors, k x k; rows of `changes` are vectors or parts."""
-    products: Floats = changes @ changes.T
-    return products
-
-
 def low_rank_products(ups: Sequence[Floats], downs: Sequence[Floats]) -> Floats:
     """Compute the products of every two of k changes B A of one module, without computing any B A.
 

@@ -8,7 +8,6 @@ from typing import NamedTuple
 import numpy as np
 
 from extras.task_map.methods.clustering import MIN_TASKS, Floats
-from extras.task_map.methods.vectors import full_products
 from extras.task_map.resources.adapters import Adapter, is_adapter, products_of_adapters
 from extras.task_map.resources.tensor_files import TaskVectorError, TensorFiles, shape_text
 
@@ -47,7 +46,7 @@ def products_of_weights(
             changes = np.empty((len(tasks), len(before)))
             for place, weights in enumerate(tasks.values()):
                 np.subtract(weights.rows(name, start, stop).ravel(), before, out=changes[place])
-            total += full_products(changes)
+            total += changes @ changes.T
     return total
 
 

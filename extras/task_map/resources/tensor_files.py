@@ -52,9 +52,6 @@ class TensorFiles:
     def __iter__(self) -> Iterator[str]:
         return iter(sorted(self._files))
 
-    def __contains__(self, name: str) -> bool:
-        return name in self._files
-
     def shape(self, name: str) -> tuple[int, ...]:
         """The shape of a tensor."""
         return tuple(self._files[name].get_slice(name).get_shape())

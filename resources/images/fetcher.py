@@ -8,7 +8,7 @@ Other modules have the buffer (`bounded_buffer.py`), one request (`request.py`),
 import atexit
 import copy
 from collections.abc import Callable, Generator, Iterable
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -179,31 +179,18 @@ class ImageFetcher:
         except ImageRejected:
             return without_secrets(url)
 
-    def fetch_each(
-        self, urls: Iterable[str], on_progress: Callable[[int, int], None] | None = None
-    ) -> _Results:
-        """Fetch distinct URLs in the order of arrival.
+    def fetch_each(self, urls: Iterable[str]) -> _Results:
+        """Fetch distinct URLs in the order of arrival; yields each with its bytes or a reason.
 
         A thread fetches ahead, up to 32 images or 100 MB. Closing the iterator ends the thread and its
         connections. A failed URL raises no error; its reason is missing, oversized_bytes, http_error,
         rate_limited, timeout, unreachable, private_address, no_contact or shared_name.
 
-        Args:
-            urls: The URLs.
-            on_progress: Is called with (done, total) before each result, in the calling thread.
-
-        Returns:
-            An iterator over URLs with bytes or a reason.
         """
         distinct = list(dict.fromkeys(urls))
-        fetched = self._each_from_web(distinct)
         if self._folder is not None:
-            fetched = self._each_from_folder(self._folder, distinct)
-        with closing(fetched):
-            for done, result in enumerate(fetched, 1):
-                if on_progress:
-                    on_progress(done, len(distinct))
-                yield result
+            return self._each_from_folder(self._folder, distinct)
+        return self._each_from_web(distinct)
 
     def _each_from_folder(self, folder: Path, urls: list[str]) -> _Results:
         for url in urls:

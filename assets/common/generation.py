@@ -221,6 +221,17 @@ def failed_row(
     }
 
 
+def write_with_failures(
+    warehouse: Warehouse, table: str, rows: Sequence[Row], failed: Sequence[Row]
+) -> pa.Table:
+    """Replace a table together with its rows in its stage's `failed`. Returns the rows as written."""
+    schema, stage = table.split(".")
+    written, losses = rows_to_arrow(table, rows), f"{schema}.failed"
+    failures = TableWrite(losses, rows_to_arrow(losses, failed), {"stage": stage})
+    warehouse.replace_all([TableWrite(table, written, {}), failures])
+    return written
+
+
 def write_generated(
     warehouse: Warehouse,
     table: str,
@@ -247,14 +258,9 @@ def write_generated(
     sets = {(row["set_id"], row.get("call_key")) for row in generated.rows}
     n_requests = len(sets) + len(generated.failed)
     require_few_lost(table, "requests", lost, n_requests, max_failed_share, generated.usage)
-    rows: pa.Table = rows_to_arrow(table, generated.rows)
-    schema, stage = table.split(".")
-    losses = f"{schema}.failed"
-    failed = rows_to_arrow(losses, [*generated.failed, *generated.parts])
     lost.update(row["reason"] for row in generated.parts)
-    warehouse.replace_all(
-        [TableWrite(table, rows, {}), TableWrite(losses, failed, {"stage": stage})]
-    )
+    failed = [*generated.failed, *generated.parts]
+    rows = write_with_failures(warehouse, table, generated.rows, failed)
     return report(
         rows,
         {"failed": len(generated.failed), **reasons(lost), **(details or {})},

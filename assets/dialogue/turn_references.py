@@ -15,9 +15,10 @@ from assets.common.generation import (
     failed_row,
     make_request,
     model_of_stage,
+    write_with_failures,
 )
 from assets.common.progress import show_progress
-from assets.common.tables import report, rows_to_arrow, table_asset
+from assets.common.tables import report, table_asset
 from assets.dialogue.entry_texts import texts_of
 from assets.dialogue.three_turns import three_turns
 from methods.convbench.building import ANSWER, CAPTION, CAPTIONED_TURN
@@ -27,12 +28,11 @@ from resources.llm.gateway import Gateway
 from resources.llm.model_calls import ModelCalls
 from resources.llm.parsed_reply import ParsedReply, complete_and_parse
 from resources.settings.prompts import prompt
-from resources.warehouse import TableWrite, Warehouse
+from resources.warehouse import Warehouse
 
-TABLE, LOSSES = "dialogue.turn_references", "dialogue.failed"
+TABLE = "dialogue.turn_references"
 CAPTION_PROMPT = "convbench/write_caption"
 REFERENCE_PROMPT = "convbench/write_reference"
-STAGE = TABLE.split(".")[-1]
 LEAK = "answer_in_later_question"
 
 
@@ -40,7 +40,7 @@ class TurnReferencesSettings(GenerationSettings):
     """Settings of references: a conversation without its caption or a reference counts as failed."""
 
 
-@table_asset(TABLE, side_tables=[LOSSES], kinds={"openai", "image"}, deps=[three_turns])
+@table_asset(TABLE, side_tables=["dialogue.failed"], kinds={"openai", "image"}, deps=[three_turns])
 def turn_references(
     context: dg.AssetExecutionContext,
     config: TurnReferencesSettings,
@@ -81,10 +81,7 @@ def turn_references(
     failed = [lost for _, lost in written if lost is not None]
     lost = Counter(row["reason"] for row in failed)
     require_few_lost(TABLE, "conversations", lost, len(items), config.max_failed_share, usage)
-    table, losses = rows_to_arrow(TABLE, rows), rows_to_arrow(LOSSES, failed)
-    warehouse.replace_all(
-        [TableWrite(TABLE, table, {}), TableWrite(LOSSES, losses, {"stage": STAGE})]
-    )
+    table = write_with_failures(warehouse, TABLE, rows, failed)
     details = {
         "conversations": len(items) - len(failed),
         "failed": len(failed),

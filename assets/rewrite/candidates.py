@@ -13,7 +13,7 @@ from pydantic import Field, field_validator
 from assets.cluster.duplicates import duplicates
 from assets.cluster.splits import NO_BENCHMARK_ENTRIES, left_out_of_benchmarks, splits
 from assets.common.drops import reasons
-from assets.common.generation import failed_row
+from assets.common.generation import failed_row, write_with_failures
 from assets.common.progress import StepProgress
 from assets.common.settings import AssetConfig
 from assets.common.tables import report, rows_to_arrow, table_asset
@@ -26,7 +26,7 @@ from methods.validation import require_known
 from resources.embedding.embedder import ImageEncoder
 from resources.files.rows import known_images
 from resources.images.store import ImageStore
-from resources.warehouse import TableWrite, Warehouse
+from resources.warehouse import Warehouse
 
 VECTORS = "rewrite.picture_vectors"
 BATCH_SIZE = 128
@@ -89,7 +89,7 @@ def keywords_by_image(
     )
 
 
-TABLE, LOSSES = "rewrite.candidates", "rewrite.failed"
+TABLE = "rewrite.candidates"
 
 
 class CandidatesSettings(AssetConfig):
@@ -134,7 +134,7 @@ class CandidatesSettings(AssetConfig):
 
 @table_asset(
     TABLE,
-    side_tables=[LOSSES, VECTORS],
+    side_tables=["rewrite.failed", VECTORS],
     kinds={"image"},
     deps=[entries, duplicates, splits],
 )
@@ -176,13 +176,10 @@ def candidates(
             config.picture_similarity,
         )
     chosen = candidates_of(pictured, keywords, groups, excluded, image_search.seen)
-    table = rows_to_arrow(TABLE, [candidate._asdict() for candidate in chosen.candidates])
     # An entry without any keyword was never a candidate, so it is not listed as dropped.
     dropped = [_dropped(removed) for removed in chosen.removed if removed.reason != NO_KEYWORD]
-    losses = rows_to_arrow(LOSSES, dropped)
-    warehouse.replace_all(
-        [TableWrite(TABLE, table, {}), TableWrite(LOSSES, losses, {"stage": TABLE.split(".")[-1]})]
-    )
+    selected = [candidate._asdict() for candidate in chosen.candidates]
+    table = write_with_failures(warehouse, TABLE, selected, dropped)
     n_by_task = Counter(candidate.task for candidate in chosen.candidates)
     tasks_without = ", ".join(task for task in keywords if not n_by_task[task])
     details = {

@@ -13,18 +13,18 @@ from assets.common.generation import (
     Row,
     ask_and_read,
     failed_row,
+    write_with_failures,
 )
-from assets.common.tables import report, rows_to_arrow, table_asset
+from assets.common.tables import report, table_asset
 from assets.rewrite.seeds import seeds
 from methods.ids import content_id
 from methods.rewriting.checks import SURPLUS, SimilarityBand, choose_by_meaning, read_rewrites
 from resources.embedding.embedder import Embedder
 from resources.llm.gateway import Gateway
 from resources.settings.prompts import prompt
-from resources.warehouse import TableWrite, Warehouse
+from resources.warehouse import Warehouse
 
-TABLE, LOSSES = "rewrite.seed_rewrites", "rewrite.failed"
-STAGE = TABLE.split(".")[-1]
+TABLE = "rewrite.seed_rewrites"
 
 
 class SeedRewritesSettings(GenerationSettings):
@@ -58,7 +58,7 @@ class SeedRewritesSettings(GenerationSettings):
         return SimilarityBand(self.lowest_similarity, self.highest_similarity, self.highest_between)
 
 
-@table_asset(TABLE, side_tables=[LOSSES], kinds={"openai", "pytorch"}, deps=[seeds])
+@table_asset(TABLE, side_tables=["rewrite.failed"], kinds={"openai", "pytorch"}, deps=[seeds])
 def seed_rewrites(
     context: dg.AssetExecutionContext,
     config: SeedRewritesSettings,
@@ -98,10 +98,7 @@ def seed_rewrites(
     require_few_lost(TABLE, "requests", lost, len(asks), config.max_failed_share, written.usage)
     rows, left_out = _checked(written, config, embedder)
     failed = [*written.failed, *(row for row in left_out if row["reason"] != SURPLUS)]
-    table, losses = rows_to_arrow(TABLE, rows), rows_to_arrow(LOSSES, failed)
-    warehouse.replace_all(
-        [TableWrite(TABLE, table, {}), TableWrite(LOSSES, losses, {"stage": STAGE})]
-    )
+    table = write_with_failures(warehouse, TABLE, rows, failed)
     n_of = Counter(row["seed_id"] for row in rows)
     details = {
         "seeds with fewer than asked for": sum(

@@ -29,10 +29,10 @@ from resources.files.bounded import MOST_BYTES as MOST_FILE_BYTES
 from resources.files.bounded import BoundedReadError, file_hash, open_inside, read_inside
 from resources.images.intake import take_in
 from resources.images.store import ImageStore
-from resources.publishing.release_folder import README, TABLES, ExportedFile, write_release
+from resources.publishing.release_folder import CARD, README, TABLES, ExportedFile, write_release
+from resources.publishing.releases import current_releases
 from resources.warehouse import TableWrite, Warehouse, arrow_schema
 
-CARD = "card.json"
 _NO_CARD = (AttributeError, KeyError, OverflowError, TypeError, ValueError)
 """Errors that invalid values in a card or a row cause."""
 _DATA_ENDINGS = (".json", ".jsonl", ".csv", ".tsv", ".parquet")
@@ -107,8 +107,7 @@ def import_release(folder: Path, root: Path, warehouse: Warehouse, store: ImageS
             ) from None
     with _written(root, row, rows, store) as files:
         writes.append(_write("exports", [{**where, **file._asdict()} for file in files], where))
-        current_names = {row["name"] for row in warehouse.read("release/current").to_pylist()}
-        if card["name"] not in current_names:
+        if card["name"] not in current_releases(warehouse):
             current = {"name": card["name"], **where}
             writes.append(_write("current", [current], {"name": card["name"]}))
         warehouse.replace_all(writes)

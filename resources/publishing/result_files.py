@@ -154,11 +154,7 @@ def read_results(warehouse: Warehouse, release_id: str) -> ReleaseResults:
             release_id=release_id,
             form=FLOOR,
         ),
-        warehouse.select(
-            "evaluate.findings",
-            order="analysis, place",
-            release_id=release_id,
-        ),
+        warehouse.select("evaluate.findings", order="analysis, place", release_id=release_id),
         warehouse.select("evaluate.training_effects", release_id=release_id),
         _counts(warehouse, release_id),
     )
@@ -309,19 +305,19 @@ def write_files(folder: Path, files: Iterable[tuple[str, bytes]]) -> list[Path]:
     Raises:
         ResultError: The folder cannot be written.
     """
-    written: dict[Path, None] = {}
+    written: list[Path] = []
     try:
         for name, data in files:
             path = folder / name
             assert path not in written, f"two files of {folder} have the name {name}"
             write_atomically(path, data)
-            written[path] = None
+            written.append(path)
     except OSError as error:
         raise ResultError(
             f"Results cannot be written into {folder} ({error.strerror}): give another folder with "
             "--to."
         ) from error
-    return list(written)
+    return written
 
 
 # --- For programs --------------------------------------------------------------------------------

@@ -1,8 +1,7 @@
 """Serve reports and releases of the workspace over HTTP, for reading in a browser.
 
-What belongs here: which files are answered, and which of them have scripts. What does not: who is
-answered and what a page may do (`resources/web/page_guard.py`), the links to them
-(`resources/web/addresses.py`), and the server, which is the UI's (`dagster_project/webserver.py`).
+`resources/web/page_guard.py` decides who is answered and what a page may do; the server is the UI's
+(`dagster_project/webserver.py`).
 """
 
 from functools import cache

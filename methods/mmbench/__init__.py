@@ -81,10 +81,5 @@ class Mmbench(Benchmark):
 
 
 def order_of(item: Item, trial: str) -> Order:
-    """Return the order of the choices in a trial `shift-k`.
-
-    Args:
-        item: The item.
-        trial: The trial.
-    """
+    """Return the order of the choices in a trial `shift-k`."""
     return shifted(len(item.choices), int(trial.removeprefix(SHIFT)))

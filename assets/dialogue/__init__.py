@@ -17,15 +17,3 @@ ASSETS = [
     *(summaries, questions, answers, dialogues),
     *(instructions, three_turns, turn_references, turn_categories),
 ]
-
-__all__ = [
-    "ASSETS",
-    "answers",
-    "dialogues",
-    "instructions",
-    "questions",
-    "summaries",
-    "three_turns",
-    "turn_categories",
-    "turn_references",
-]

@@ -8,14 +8,3 @@ from assets.ingest.wit_rows import corpus_files, shards, wit_rows
 ASSETS = [shards, wit_rows, pages, images, entries]
 OBSERVABLE = [corpus_files]
 """Observable source assets, which are observed and never run."""
-
-__all__ = [
-    "ASSETS",
-    "OBSERVABLE",
-    "corpus_files",
-    "entries",
-    "images",
-    "pages",
-    "shards",
-    "wit_rows",
-]

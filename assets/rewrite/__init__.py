@@ -8,5 +8,3 @@ from assets.rewrite.seed_rewrites import seed_rewrites
 from assets.rewrite.seeds import seeds
 
 ASSETS = [rewrites, candidates, seeds, seed_rewrites, contexts]
-
-__all__ = ["ASSETS", "candidates", "contexts", "rewrites", "seed_rewrites", "seeds"]

@@ -148,8 +148,10 @@ def quote_all_cells(lines: Iterable[str], delimiter: str, quoting: Quoting) -> I
         raise PublishedError(str(error)) from None
 
 
-def json_records(text: str) -> list[Any]:
-    """Read the records of a JSON file. Raises PublishedError unless it is a list."""
+def json_records(text: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Read the records of a JSON file, each with its place. Raises PublishedError unless it is a list
+    of mappings.
+    """
     try:
         records = from_json(text, most=None, unambiguous=True)
     except DuplicateKeyError as error:
@@ -159,7 +161,11 @@ def json_records(text: str) -> list[Any]:
         raise PublishedError(f"it is not valid JSON{where}") from None
     if not isinstance(records, list):
         raise PublishedError("it is not a list of records")
-    return records
+    for number, record in enumerate(records, start=1):
+        where = f"record {number}"
+        if not isinstance(record, dict):
+            raise PublishedError(f"{where} is not a mapping")
+        yield where, record
 
 
 def list_of_texts(where: str, column: str, cell: str, most: int = MOST_CELL) -> list[str]:

@@ -98,10 +98,7 @@ def tsv_lines(items: Sequence[PublishedItem], picture: Callable[[str], bytes]) -
 
 
 def _read_json(lines: Iterable[str]) -> Iterator[PublishedItem]:
-    for number, record in enumerate(json_records("".join(lines)), start=1):
-        where = f"record {number}"
-        if not isinstance(record, dict):
-            raise PublishedError(f"{where} is not a mapping")
+    for where, record in json_records("".join(lines)):
         item_id = record.get("id")
         if isinstance(item_id, bool) or not isinstance(item_id, str | int | float):
             raise PublishedError(f"{where} has no id")

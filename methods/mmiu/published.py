@@ -180,10 +180,7 @@ def options_text(choices: Sequence[str]) -> str:
 
 def _read_json(lines: Iterable[str]) -> Iterator[PublishedItem]:
     ids = RecordIds()
-    for number, record in enumerate(json_records("".join(lines)), start=1):
-        where = f"record {number}"
-        if not isinstance(record, dict):
-            raise PublishedError(f"{where} is not a mapping")
+    for where, record in json_records("".join(lines)):
         cells = {
             name: str(value)
             for name, value in record.items()

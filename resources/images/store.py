@@ -236,32 +236,13 @@ class ImageStore:
         return data
 
     def thumbnail(self, image_id: str, side: int = 96) -> bytes:
-        """Return a JPEG thumbnail.
-
-        Args:
-            image_id: The image.
-            side: The largest width and height in pixels.
-
-        Raises:
-            ImageNotStored: The image is not in the store.
-        """
+        """Return a JPEG thumbnail."""
         return self._thumbnails.get(
             (image_id, side), lambda: _jpeg(_shrunk(image_id, self.read(image_id), side))
         )
 
     def thumbnail_base64(self, image_id: str, side: int) -> str | None:
-        """Return a base64-encoded thumbnail.
-
-        Args:
-            image_id: The image.
-            side: The largest width and height in pixels.
-
-        Returns:
-            The text; None if the image is not stored.
-
-        Raises:
-            ImageDamaged: The stored file is damaged.
-        """
+        """Return a base64-encoded thumbnail; None if the image is not stored."""
         if self._file_of(image_id) is None:
             return None
         return base64.b64encode(self.thumbnail(image_id, side)).decode()
@@ -271,13 +252,6 @@ class ImageStore:
 
         An upright RGB JPEG or PNG within the size limit is used unchanged; other images become a JPEG
         of quality 90, with transparency on white.
-
-        Args:
-            image_id: The image.
-            max_side: The largest width and height in pixels.
-
-        Raises:
-            ImageNotStored: The image is not in the store.
         """
         return self._data_urls.get(
             (image_id, max_side), lambda: _data_url(image_id, self.read(image_id), max_side)
@@ -288,18 +262,7 @@ class ImageStore:
         return all((image_id, max_side) in self._data_urls for image_id in image_ids)
 
     def sent_size(self, image_id: str, max_side: int) -> tuple[int, int]:
-        """Return the size of an image in its data URL.
-
-        Args:
-            image_id: The image.
-            max_side: The largest width and height in pixels.
-
-        Returns:
-            Width and height in pixels.
-
-        Raises:
-            ImageNotStored: The image is not in the store.
-        """
+        """Return the size of an image in its data URL: width and height in pixels."""
         with _opened(image_id, self.path(image_id)) as image:
             sides = size_as_shown(image)
         part = min(1.0, max_side / max(sides))
@@ -307,17 +270,7 @@ class ImageStore:
 
     def grid_base64(self, image_ids: Sequence[str], max_side: int) -> str:
         """Return a `data:image/jpeg;base64,` URL of a grid that shows several images with their
-        numbers.
-
-        Args:
-            image_ids: The images.
-            max_side: The largest width and height in pixels.
-
-        Returns:
-            The URL of a JPEG of quality 90.
-
-        Raises:
-            ImageNotStored: An image is not in the store.
+        numbers, a JPEG of quality 90.
         """
         ids = tuple(image_ids)
 

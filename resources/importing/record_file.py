@@ -157,7 +157,7 @@ def _records(
         case ".jsonl":
             return _of_lines(data)
         case ".json":
-            return _of_json(json_records(read(data, MOST_UNPACKED).decode("utf-8-sig")))
+            return json_records(read(data, MOST_UNPACKED).decode("utf-8-sig"))
     raise PublishedError(f"its name ends in none of {', '.join(_ENDINGS)}")
 
 
@@ -293,15 +293,6 @@ def _of_lines(data: IO[bytes]) -> Iterator[tuple[str, Mapping[str, Any]]]:
                 raise PublishedError(f"line {number}: in an object {error}: leave one") from None
             except ValueError:
                 raise PublishedError(f"line {number} is not valid JSON") from None
-            yield _mapping(f"record {number}", record)
-
-
-def _of_json(records: list[Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    for number, record in enumerate(records, start=1):
-        yield _mapping(f"record {number}", record)
-
-
-def _mapping(where: str, record: Any) -> tuple[str, Mapping[str, Any]]:
-    if not isinstance(record, dict):
-        raise PublishedError(f"{where} is not a mapping")
-    return where, record
+            if not isinstance(record, dict):
+                raise PublishedError(f"record {number} is not a mapping")
+            yield f"record {number}", record

@@ -55,8 +55,8 @@ def imported_release(name: str, edition: Edition, items: Sequence[Item]) -> Rele
         The rows of `RELEASE_TABLES`.
     """
     rows = ReleaseRows()
-    for item in items:
-        rows.add_item(item.item_id, 0, [], item.labels, group_id=item.group_id)
+    for ordinal, item in enumerate(items, start=1):
+        rows.add_item(ordinal, item.item_id, 0, [], item.labels, group_id=item.group_id)
         for turn in item.turns:
             rows.add_turn(turn.turn, turn.question, turn.image_positions, Origin(), turn.given)
             for kind, text in sorted(turn.references.items()):

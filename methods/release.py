@@ -107,7 +107,7 @@ def image_positions(questions: Sequence[str]) -> Iterator[tuple[int, ...]]:
 class ReleaseRows:
     """The rows of the release tables, item by item.
 
-    `add_item` begins an item and numbers it. All other rows are those of the item that was added last.
+    `add_item` begins an item. All other rows are those of the item that was added last.
     """
 
     def __init__(self) -> None:
@@ -116,6 +116,7 @@ class ReleaseRows:
 
     def add_item(
         self,
+        ordinal: int,
         item_id: str,
         revision: int,
         reviewers: Sequence[str],
@@ -129,7 +130,7 @@ class ReleaseRows:
             "items",
             set_id=set_id,
             group_id=group_id,
-            ordinal=len(self.tables["items"]) + 1,
+            ordinal=ordinal,
             revision=revision,
             reviewers=list(reviewers),
             labels=dict(labels),
@@ -188,9 +189,14 @@ def build_release(
     """
     ordered = sorted(dialogues, key=lambda dialogue: dialogue.item_id)
     rows = ReleaseRows()
-    for dialogue in ordered:
+    for ordinal, dialogue in enumerate(ordered, start=1):
         rows.add_item(
-            dialogue.item_id, dialogue.revision, dialogue.reviewers, {}, set_id=dialogue.set_id
+            ordinal,
+            dialogue.item_id,
+            dialogue.revision,
+            dialogue.reviewers,
+            {},
+            set_id=dialogue.set_id,
         )
         positions = image_positions([turn["question"] for turn in dialogue.turns])
         for number, (turn, entering) in enumerate(

@@ -62,10 +62,12 @@ def build_wordings(
         The rows of `RELEASE_TABLES`.
     """
     rows = ReleaseRows()
-    for item in sorted(items, key=lambda item: (item.group_id, item.place)):
+    ordered = sorted(items, key=lambda item: (item.group_id, item.place))
+    for ordinal, item in enumerate(ordered, start=1):
         # Its image was found by keywords, whether in a set or not.
+        labels = labels_of(item)
         rows.add_item(
-            item.item_id, item.revision, item.reviewers, labels_of(item), group_id=item.group_id
+            ordinal, item.item_id, item.revision, item.reviewers, labels, group_id=item.group_id
         )
         n_turns = len(item.turns)
         for number, turn in enumerate(item.turns, start=1):

@@ -78,9 +78,11 @@ def build_release(
         The rows of `RELEASE_TABLES`.
     """
     rows = ReleaseRows()
-    for item in sorted(items, key=lambda item: item.item_id):
+    ordered = sorted(items, key=lambda item: item.item_id)
+    for ordinal, item in enumerate(ordered, start=1):
         n_images = len(item.image_ids)
         rows.add_item(
+            ordinal,
             item.item_id,
             item.revision,
             item.reviewers,

@@ -64,10 +64,11 @@ def build_conversations(
         The rows of `RELEASE_TABLES`.
     """
     rows = ReleaseRows()
-    for item in sorted(items, key=lambda item: item.item_id):
+    ordered = sorted(items, key=lambda item: item.item_id)
+    for ordinal, item in enumerate(ordered, start=1):
         labels = {name: turn.category for name, turn in zip(CAPABILITIES, item.turns, strict=True)}
         # Its image was sampled from all entries, whether in a set or not.
-        rows.add_item(item.item_id, item.revision, item.reviewers, labels)
+        rows.add_item(ordinal, item.item_id, item.revision, item.reviewers, labels)
         for number, turn in enumerate(item.turns, start=1):
             question, asked_by = turn.question
             shown = f"{IMAGE_HERE}\n{question}" if number == 1 else question

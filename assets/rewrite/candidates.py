@@ -20,7 +20,7 @@ from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.ingest import entries
 from methods.alignmmbench.candidates import NO_KEYWORD, DroppedEntry, SearchableEntry
 from methods.alignmmbench.candidates import candidates as candidates_of
-from methods.alignmmbench.tasks import KEYWORDS, Seen, cosines, phrase, seen_keywords
+from methods.alignmmbench.tasks import KEYWORDS, Seen, phrase, seen_keywords
 from methods.batched import batched
 from methods.validation import require_known
 from resources.embedding.embedder import ImageEncoder
@@ -74,10 +74,9 @@ def keywords_by_image(
     unique_ids = sorted(set(image_ids))
     pictures = np.array([vector_of[image_id] for image_id in unique_ids], dtype=np.float32)
     phrases = encoder.encode([phrase(word) for words in keywords.values() for word in words])
-    similarity = cosines(pictures, phrases)
-    best = np.concatenate([part.max(axis=1) for part in similarity])
+    similarity = pictures @ phrases.T
     keywords_seen = seen_keywords(unique_ids, similarity, keywords, min_similarity)
-    middle, most = np.quantile(best, [0.5, 0.95])
+    middle, most = np.quantile(similarity.max(axis=1), [0.5, 0.95])
     return ImageSearchResult(
         keywords_seen,
         {

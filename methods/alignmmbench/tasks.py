@@ -12,8 +12,6 @@ from methods.words import is_chinese
 
 Seen: TypeAlias = Mapping[str, Mapping[str, tuple[str, ...]]]
 """The keywords that images show, by image and task. Images and tasks without keywords are left out."""
-AT_ONCE = 4096
-"""The number of images that are compared with all keywords at once."""
 
 
 def phrase(keyword: str) -> str:
@@ -23,26 +21,9 @@ def phrase(keyword: str) -> str:
     return f"a picture of {keyword}"
 
 
-def cosines(
-    pictures: NDArray[np.float32], phrases: NDArray[np.float32]
-) -> list[NDArray[np.float32]]:
-    """Compute the cosines of images to phrases, in parts that fit memory.
-
-    Args:
-        pictures: Unit vectors, shape (n, d).
-        phrases: Unit vectors, shape (k, d).
-
-    Returns:
-        Arrays with at most 4,096 rows of k cosines, in the order of the images.
-    """
-    return [
-        pictures[start : start + AT_ONCE] @ phrases.T for start in range(0, len(pictures), AT_ONCE)
-    ]
-
-
 def seen_keywords(
     image_ids: Sequence[str],
-    similarity: Sequence[NDArray[np.float32]],
+    similarity: NDArray[np.float32],
     keywords: Mapping[str, Sequence[str]],
     at_least: float,
 ) -> Seen:
@@ -50,8 +31,8 @@ def seen_keywords(
 
     Args:
         image_ids: The images.
-        similarity: The parts of a matrix of cosines: a row for each image, a column for each keyword,
-            in the order of the tasks and of their keywords.
+        similarity: Cosines: a row for each image, a column for each keyword, in the order of the tasks
+            and of their keywords.
         keywords: The keywords of each task.
         at_least: The least cosine.
 
@@ -60,13 +41,10 @@ def seen_keywords(
     """
     named = [(task, word) for task, words in keywords.items() for word in words]
     found_keywords: dict[str, dict[str, tuple[str, ...]]] = {}
-    start = 0
-    for part in similarity:
-        for row, column in np.argwhere(part >= at_least):
-            task, word = named[column]
-            of_picture = found_keywords.setdefault(image_ids[start + row], {})
-            of_picture[task] = (*of_picture.get(task, ()), word)
-        start += len(part)
+    for row, column in np.argwhere(similarity >= at_least):
+        task, word = named[column]
+        of_picture = found_keywords.setdefault(image_ids[row], {})
+        of_picture[task] = (*of_picture.get(task, ()), word)
     return found_keywords
 
 

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from methods.alignmmbench import tasks
 from methods.alignmmbench.building import ApprovedExchange, ApprovedWording, build_wordings
 from methods.alignmmbench.candidates import (
     DroppedEntry,
@@ -24,7 +23,7 @@ from methods.alignmmbench.drafting import (
     read_seed,
     seed_id,
 )
-from methods.alignmmbench.tasks import cosines, found_keywords, phrase, seen_keywords
+from methods.alignmmbench.tasks import found_keywords, phrase, seen_keywords
 from methods.release import Edition, Origin, Release, ReviewPolicy
 from tests.methods.refusals import reason_of
 
@@ -113,22 +112,16 @@ def test_tasks_take_turns_and_asking_for_more_keeps_what_there_is(n: int, seed: 
 
 
 SEEN_WORDS = {"Chart": ("bar chart", "map"), "Recognition": ("fruit",)}
-PHRASES = np.array([[1, 0], [0.6, 0.8], [0, 1]], dtype=np.float32)
-PICTURES = np.array([[1, 0], [0.8, 0.6], [-1, 0]], dtype=np.float32)
-"""Cosines: a 1, 0.6, 0; b 0.8, 0.96, 0.6; c -1, -0.6, 0."""
+COSINES = np.array([[1, 0.6, 0], [0.8, 0.96, 0.6], [-1, -0.6, 0]], dtype=np.float32)
 
 
-def test_a_picture_shows_the_keywords_at_least_so_close_to_it(monkeypatch) -> None:
-    parts = [*cosines(PICTURES, PHRASES)]
-    assert seen_keywords(["a", "b", "c"], parts, SEEN_WORDS, 0.6) == {
+def test_a_picture_shows_the_keywords_at_least_so_close_to_it() -> None:
+    assert seen_keywords(["a", "b", "c"], COSINES, SEEN_WORDS, np.float32(0.6)) == {
         "a": {"Chart": ("bar chart", "map")},
         "b": {"Chart": ("bar chart", "map"), "Recognition": ("fruit",)},
     }
-    # A higher bar leaves fewer, and a picture with none is absent; many are compared in parts.
-    monkeypatch.setattr(tasks, "AT_ONCE", 1)
-    parts = [*cosines(PICTURES, PHRASES)]
-    assert [len(part) for part in parts] == [1, 1, 1]
-    assert seen_keywords(["a", "b", "c"], parts, SEEN_WORDS, 0.9) == {
+    # A higher bar leaves fewer, and a picture with none is absent.
+    assert seen_keywords(["a", "b", "c"], COSINES, SEEN_WORDS, 0.9) == {
         "a": {"Chart": ("bar chart",)},
         "b": {"Chart": ("map",)},
     }

@@ -44,7 +44,8 @@ class SharedFilesError(UserError):
 class SharedFiles:
     """Objects under `s3://bucket/prefix`, or files in a folder, shared by any number of processes.
 
-    Access keys, region and endpoint come from the usual AWS_* variables.
+    Access keys, region and endpoint come from the usual AWS_* variables. Methods raise
+    SharedFilesError if the bucket cannot be used, or an object is too large.
     """
 
     def __init__(self, address: str):
@@ -63,9 +64,6 @@ class SharedFiles:
 
         Returns:
             Its bytes; None if there is no such object.
-
-        Raises:
-            SharedFilesError: It is too large, or the bucket cannot be used.
         """
         import obstore
 
@@ -93,9 +91,6 @@ class SharedFiles:
         Args:
             key: The key of the object.
             data: The bytes, or the path of a file.
-
-        Raises:
-            SharedFilesError: The bucket cannot be written.
         """
         import obstore
 
@@ -115,9 +110,6 @@ class SharedFiles:
 
         Returns:
             The number of uploaded files.
-
-        Raises:
-            SharedFilesError: The bucket cannot be written.
         """
         import obstore
 
@@ -142,7 +134,7 @@ class SharedFiles:
         return len(changed)
 
     def keys(self, name: str) -> list[str]:
-        """List the keys of objects under `name/`, sorted, without it. Raises SharedFilesError."""
+        """List the keys of objects under `name/`, sorted, without it."""
         import obstore
 
         with self._explained(name):
@@ -177,9 +169,6 @@ class SharedFiles:
 
         Returns:
             The number of downloaded files.
-
-        Raises:
-            SharedFilesError: The bucket cannot be read.
         """
         folder_path = folder.resolve()
 

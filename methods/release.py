@@ -142,10 +142,10 @@ class ReleaseRows:
         question: str,
         image_positions: Iterable[int],
         asked_by: Origin,
-        given: str | None = None,
+        given_answer: str | None = None,
     ) -> None:
         positions = list(image_positions)
-        values = {"question": question, "image_positions": positions, "given": given}
+        values = {"question": question, "image_positions": positions, "given": given_answer}
         self._add("turns", turn=turn, **values, **vars(asked_by))
 
     def add_reference(self, turn: int, kind: str, reference: str, written_by: Origin) -> None:

@@ -73,8 +73,8 @@ def build_wordings(
         for number, turn in enumerate(item.turns, start=1):
             question = f"{IMAGE_HERE}\n{turn.question}" if number == 1 else turn.question
             positions = [1] if number == 1 else []
-            given = None if number == n_turns else turn.answer
-            rows.add_turn(number, question, positions, turn.asked_by, given)
+            given_answer = None if number == n_turns else turn.answer
+            rows.add_turn(number, question, positions, turn.asked_by, given_answer)
         rows.add_reference(n_turns, "answer", item.turns[-1].answer, item.turns[-1].answered_by)
         rows.add_images([item.image_id], sources.__getitem__)
     return with_release_ids(name, reviewed, edition, rows.tables)

@@ -49,6 +49,12 @@ class Webserver(DagsterWebserver):
         answer: Response = await super().graphql_http_endpoint(request)
         return answer
 
+    async def download_notebook(self, request: Request) -> Response:
+        """Answer 404: no asset is a notebook, and Dagster would run the scripts of any notebook below
+        the working directory in the browser, with access to the UI.
+        """
+        return PlainTextResponse("This UI shows no notebooks.", 404)
+
     def build_routes(self) -> list[BaseRoute]:
         """The routes of the workspace, then those of the UI, whose last one takes every other path."""
         return [*routes_of(home()), files_of(home()), *super().build_routes()]

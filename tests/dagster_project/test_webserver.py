@@ -74,6 +74,12 @@ def test_get_executes_nothing(ui: str, instance: dg.DagsterInstance) -> None:
     assert not changed(instance)
 
 
+def test_no_notebook_of_a_folder_runs_in_the_browser(ui):
+    for path in ("/notebook", "/dagit/notebook"):
+        page = httpx2.get(f"{ui}{path}", params={"repoLocName": "vlm-loom", "path": "x.ipynb"})
+        assert (page.status_code, page.text) == (404, "This UI shows no notebooks.")
+
+
 def test_a_name_that_a_site_leads_to_this_machine_is_refused_on_every_path(ui, instance):
     rebound = {"host": f"evil.example:{ui.rpartition(':')[2]}"}
     for path in ("/", "/server_info", "/logs/x/y.out", "/download_debug/x", "/loom/calls"):

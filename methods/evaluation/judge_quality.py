@@ -27,7 +27,6 @@ from methods.evaluation.statistics.length_control import (
     length_controlled_scores,
     length_correlation,
 )
-from methods.evaluation.statistics.score_distribution import score_distribution
 from methods.evaluation.statistics.variance_components import (
     replicate_variance,
     variance_components,
@@ -295,21 +294,23 @@ def _split(
 
 
 def _distribution(scores: _Scores, dimension: str, scale: JudgeScale) -> Iterator[Finding]:
-    """Describe the distribution of single scores; each replicate counts as a score."""
-    distribution = score_distribution(scores.scores, scale.lowest, scale.highest)
-    spread = distribution.standard_deviation
-    yield _row(dimension, "mean", distribution.n, distribution.mean, reason=NO_SCORE)
-    yield _row(
-        dimension,
-        "standard_deviation",
-        distribution.n,
-        spread,
-        reason=ONE_SCORE if distribution.n else NO_SCORE,
-    )
-    yield _row(
-        dimension, "ceiling_rate", distribution.n, distribution.ceiling_rate, reason=NO_SCORE
-    )
-    yield _row(dimension, "floor_rate", distribution.n, distribution.floor_rate, reason=NO_SCORE)
+    """Describe the distribution of single scores; each replicate counts as a score.
+
+    A judge that gives many answers the highest score (`ceiling_rate`) cannot tell good models apart.
+    Source: Terwee et al. (2007), Quality criteria were proposed for measurement properties of health
+    status questionnaires (over 15 % at either end is called a ceiling or floor effect).
+    """
+    single = scores.scores[~np.isnan(scores.scores)]
+    n = len(single)
+    figures = {
+        "mean": single.mean() if n else None,
+        "standard_deviation": single.std(ddof=1) if n > 1 else None,
+        "ceiling_rate": np.mean(single == scale.highest) if n else None,
+        "floor_rate": np.mean(single == scale.lowest) if n else None,
+    }
+    for measure, value in figures.items():
+        shown = None if value is None else float(value)
+        yield _row(dimension, measure, n, shown, reason=ONE_SCORE if n else NO_SCORE)
 
 
 def _agreement(

@@ -1,6 +1,4 @@
-"""Judges: agreement at three levels, variance components, and the distribution of their scores."""
-
-import math
+"""Judges: agreement at three levels, and variance components."""
 
 import numpy as np
 import pytest
@@ -9,7 +7,6 @@ from methods.agreement.rating_matrix import NOBODY_TWICE
 from methods.agreement.scores import pearson
 from methods.evaluation.statistics.estimates import PERCENTILES
 from methods.evaluation.statistics.judge_agreement import judge_agreement
-from methods.evaluation.statistics.score_distribution import ScoreDistribution, score_distribution
 from methods.evaluation.statistics.variance_components import (
     replicate_variance,
     variance_components,
@@ -137,18 +134,3 @@ def test_replicate_variance_is_the_mean_over_units_scored_twice_or_more():
     assert replicate_variance(scores[3:]) is None
     # Of several judges, every unit of every judge: it is the component of replicates.
     assert replicate_variance(SCORES) == variance_components(SCORES).replicate
-
-
-def test_eight_scores_as_worked_by_hand():
-    found = score_distribution(np.array([10, 10, 9, NAN, 10, 7, 1, 9, 8]), 1, 10)
-    assert found.n == 8
-    # Sum 64; deviations 2, 2, 1, 2, -1, -7, 1, 0: squares 4 + 4 + 1 + 4 + 1 + 49 + 1 + 0 = 64.
-    assert found.mean == 8
-    assert found.standard_deviation == pytest.approx(math.sqrt(64 / 7))
-    assert (found.ceiling_rate, found.floor_rate) == (3 / 8, 1 / 8)
-
-
-def test_no_scores_have_no_rates_and_one_has_no_deviation():
-    nothing = ScoreDistribution(0, None, None, None, None)
-    assert score_distribution(np.array([NAN]), 1, 10) == nothing
-    assert score_distribution(np.array([10.0]), 1, 10) == ScoreDistribution(1, 10, None, 1, 0)

@@ -128,15 +128,6 @@ class ModelCandidate:
 
         No call is made, and the reply is a failure, if the release lacks an image of the request
         (except for `no-images`), or if `other-images` finds no images of another item.
-
-        Args:
-            calls: The model calls of the stage.
-            ask: The request.
-            item: The item.
-            version: The version of the benchmark's requests.
-
-        Returns:
-            The reply.
         """
         if ask.lacks is not None and ablation_of(self.name) != NO_IMAGES:
             return _not_made("no_image", ask.lacks)
@@ -187,17 +178,7 @@ class Baseline:
     async def answer(
         self, calls: ModelCalls, ask: AnswerRequest, item: Item, version: str
     ) -> CandidateReply:
-        """Return the baseline's text; it is empty if the release has no reference for the turn.
-
-        Args:
-            calls: Not used.
-            ask: The request.
-            item: The item.
-            version: Not used.
-
-        Returns:
-            The reply.
-        """
+        """Return the baseline's text; it is empty if the release has no reference for the turn."""
         try:
             text = self._text(item, ask) or ""
         except NoOtherItem as error:
@@ -221,15 +202,6 @@ class ImportedPredictions:
 
         A missing prediction is a failure. A prediction that is empty or only reasoning is not an
         answer.
-
-        Args:
-            calls: Not used.
-            ask: The request.
-            item: The item.
-            version: Not used.
-
-        Returns:
-            The reply.
         """
         row: dict[str, Any] = {"answer": None, "call_key": None}
         text = self._texts.get(place_of(item, ask.trial, ask.turn))

@@ -46,16 +46,7 @@ class AllRight(Metric):
     def units(
         self, observed: "pd.DataFrame", *, floor: bool, by: Sequence[str] = ("model",)
     ) -> "pd.DataFrame":
-        """Make one unit per item.
-
-        Args:
-            observed: The observations.
-            floor: Whether an observation without a value counts as wrong.
-            by: The columns that separate units.
-
-        Returns:
-            The units.
-        """
+        """Make one unit per item; at the floor, an observation without a value counts as wrong."""
         trials = [name for name in observed["trial"].unique() if name.startswith(self.trials)]
         passes = observed[(observed["metric"] == self.observation) & observed["trial"].isin(trials)]
         wrong = passes["value"] == 0

@@ -68,14 +68,6 @@ class Composite(Metric):
         """Apply the formula to each item or group, for views of single items.
 
         The score is not the mean of these values, which are missing where a term has none.
-
-        Args:
-            observed: The observations.
-            floor: Whether an observation without a value counts as the lowest value.
-            by: The columns that separate units.
-
-        Returns:
-            The units.
         """
         import pandas as pd
 

@@ -41,16 +41,7 @@ class GroupSpread(Metric):
     def units(
         self, observed: "pd.DataFrame", *, floor: bool, by: Sequence[str] = ("model",)
     ) -> "pd.DataFrame":
-        """Make one unit per group of at least two items.
-
-        Args:
-            observed: The observations.
-            floor: Whether an observation without a value counts as the lowest value.
-            by: The columns that separate units.
-
-        Returns:
-            The units.
-        """
+        """Make one unit per group of at least two items."""
         turns = observed[
             (observed["metric"] == self.observation) & (observed["trial"] == self.trial)
         ]

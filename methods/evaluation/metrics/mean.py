@@ -33,16 +33,7 @@ class Mean(Metric):
     def units(
         self, observed: "pd.DataFrame", *, floor: bool, by: Sequence[str] = ("model",)
     ) -> "pd.DataFrame":
-        """Make one unit per turn; one per item if items are averaged.
-
-        Args:
-            observed: The observations.
-            floor: Whether an observation without a value counts as the lowest value.
-            by: The columns that separate units.
-
-        Returns:
-            The units.
-        """
+        """Make one unit per turn; one per item if items are averaged."""
         scored = observed[
             (observed["metric"] == (self.observation or self.name))
             & (observed["trial"] == self.trial)
@@ -83,14 +74,5 @@ class MeanWithoutRefused(Mean):
     def units(
         self, observed: "pd.DataFrame", *, floor: bool, by: Sequence[str] = ("model",)
     ) -> "pd.DataFrame":
-        """Make the units of all turns without refusals.
-
-        Args:
-            observed: The observations.
-            floor: Whether an observation without a value counts as the lowest value.
-            by: The columns that separate units.
-
-        Returns:
-            The units.
-        """
+        """Make the units of all turns without refusals."""
         return super().units(observed[~observed["refused"]], floor=floor, by=by)

@@ -19,20 +19,11 @@ from methods.evaluation.findings import Finding, counted, difference
 from methods.evaluation.items import Item
 from methods.evaluation.metrics import Metric
 from methods.evaluation.metrics.observations import models_in
-from methods.evaluation.metrics.units import (
-    KEY,
-    UnitMatrix,
-    matrices,
-    means,
-    units_of,
-    weighted_by_stratum,
-)
-from methods.evaluation.ranking import on_clusters
+from methods.evaluation.metrics.units import KEY, matrices, means, units_of
+from methods.evaluation.ranking import chosen_pairs
 from methods.evaluation.scoring import ALL, floored
 from methods.evaluation.slices import MOST_VALUES
-from methods.evaluation.statistics.bootstrap import Floats, PairTotals, cluster_totals
-from methods.evaluation.statistics.comparisons import Comparison, compared_sides
-from methods.evaluation.statistics.weighted_sums import weighted_sum
+from methods.evaluation.statistics.comparisons import Comparison
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,6 +31,8 @@ if TYPE_CHECKING:
 SPLIT_BY = ("l2-category",)
 """Labels that differences are split by: the abilities by which the paper reports both languages (Tables
 9 to 13)."""
+_SECOND = " in the second language"
+"""After the name of a model: its units on the second release."""
 
 
 class ItemPairing(NamedTuple):
@@ -187,34 +180,14 @@ def _scores(
 
 
 def _compared(metric: Metric, models: Sequence[str], units: "pd.DataFrame") -> list[Comparison]:
-    """Compare each model's differences with 0, by one metric."""
-    n_terms = len(metric.weights)
-    sides = [
-        matrices(units.assign(value=units[column]), models, n_terms)
-        for column in ("value", "value_second")
-    ]
-    differences = [_differences(*of_term) for of_term in zip(*sides, strict=True)]
-    clusters = [first.clusters for first in sides[0]]
-    of_clusters = [
-        cluster_totals(of_term, of_units)
-        for of_term, of_units in zip(differences, clusters, strict=True)
-    ]
-    totals = weighted_sum(metric.weights, on_clusters(of_clusters, clusters))
-    compared = compared_sides(
-        PairTotals([(row, row) for row in range(len(models))], totals), metric.span
-    )
-    n_units = np.min([of.sizes.sum(axis=1) for of in of_clusters], axis=0)
-    return [replace(one, n_units=int(n)) for one, n in zip(compared, n_units, strict=True)]
+    """Compare each model's values in the two languages, with the weights of the model's strata."""
+    import pandas as pd
 
-
-def _differences(first: UnitMatrix, second: UnitMatrix) -> Floats:
-    """The differences of each model's units, with the weights of its own strata."""
-    differences = np.full(first.values.shape, np.nan)
-    for row, pair in enumerate(np.stack([first.values, second.values], axis=1)):
-        has_value = ~np.isnan(pair).any(axis=0)
-        weighted = weighted_by_stratum(UnitMatrix(pair, first.clusters, first.strata)).values
-        differences[row, has_value] = weighted[0] - weighted[1]
-    return differences
+    of_second = units.assign(model=units["model"] + _SECOND, value=units["value_second"])
+    names = [*models, *(model + _SECOND for model in models)]
+    terms = matrices(pd.concat([units, of_second]), names, len(metric.weights))
+    pairs = [(row, row + len(models)) for row in range(len(models))]
+    return [comparison for comparison, _ in chosen_pairs(terms, pairs, metric)]
 
 
 def _findings(finding: Finding, score: GapScore, compared: Comparison) -> Iterator[Finding]:

@@ -143,17 +143,26 @@ def _compared_units(
     if all(len(np.unique(term.strata)) < 2 for term in of_models):
         pairs = compared_rows(of_models, metric)
     elif any(np.isnan(term.values).any() for term in of_models):
-        pairs = _chosen(terms, list(combinations(range(n_models), 2)), metric)
+        pairs = chosen_pairs(terms, list(combinations(range(n_models), 2)), metric)
     else:
         # All columns have the same units, so strata weigh the same in every pair.
         pairs = compared_rows(list(map(weighted_by_stratum, of_models)), metric)
-    return _ComparedPairs(pairs, _chosen(terms, with_itself, metric))
+    return _ComparedPairs(pairs, chosen_pairs(terms, with_itself, metric))
 
 
-def _chosen(
+def chosen_pairs(
     terms: Sequence[UnitMatrix], chosen: Sequence[tuple[int, int]], metric: Metric
 ) -> Compared:
-    """Compare the chosen pairs separately: the units of a pair determine the weights of the strata."""
+    """Compare some pairs separately: the units of a pair determine the weights of the strata.
+
+    Args:
+        terms: The units of each term of the metric.
+        chosen: The pairs, by their rows.
+        metric: The metric.
+
+    Returns:
+        The pairs, with p adjusted by Holm over all of them.
+    """
     effects = [
         compared_rows([weighted_by_stratum(term.of_models(pair)) for term in terms], metric)[0]
         for pair in chosen

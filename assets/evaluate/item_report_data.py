@@ -25,9 +25,8 @@ def item_report_data(
     Returns:
         The data; None if the items were not analysed.
     """
-    names = "item_statistics", "subsets"
     with warehouse.kept_open():
-        tables = warehouse.read_rows("evaluate/{}_of", names, {"release_id": release_id})
+        statistics = warehouse.read("evaluate/item_statistics_of", {"release_id": release_id})
         decided = warehouse.select(
             "evaluate.item_decisions",
             "item_id",
@@ -37,19 +36,9 @@ def item_report_data(
             order="item_id",
             release_id=release_id,
         )
-        filters = warehouse.select(
-            "evaluate.filters",
-            "filter",
-            "models",
-            "min_models",
-            "n_items",
-            "n_flagged",
-            "n_undecided",
-            "why",
-            order="filter",
-            release_id=release_id,
-        )
-    if not tables["item_statistics"]:
+        filters = warehouse.select("evaluate.filters", order="filter", release_id=release_id)
+        subsets = warehouse.select("evaluate.smallest_subsets", order="size", release_id=release_id)
+    if not statistics.num_rows:
         return None
     decisions = {row["item_id"]: row for row in decided.to_pylist()}
     by_id = {item.item_id: item for item in items}
@@ -72,9 +61,9 @@ def item_report_data(
         entry["flags"].append(row)
     return {
         "filters": filters.to_pylist(),
-        "statistics": tables["item_statistics"],
+        "statistics": statistics.to_pylist(),
         "flagged": list(flagged.values()),
-        "subsets": tables["subsets"],
+        "subsets": subsets.to_pylist(),
     }
 
 

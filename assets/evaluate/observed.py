@@ -133,12 +133,14 @@ def answer_lengths(warehouse: Warehouse, release_id: str) -> dict[AnswerKey, int
     Returns:
         The number of words of each answer.
     """
-    rows = warehouse.read("evaluate/answer_texts_of", {"release_id": release_id}).to_pylist()
-    lengths = {
-        AnswerKey(row["model"], row["item_id"], row["trial"], row["turn"]): n_words(row["answer"])
+    rows = warehouse.select(
+        "evaluate.shown_answers", *AnswerKey._fields, "answer", release_id=release_id
+    ).to_pylist()
+    return {
+        AnswerKey(*(row[name] for name in AnswerKey._fields)): length
         for row in rows
+        if (length := n_words(row["answer"] or ""))
     }
-    return {key: length for key, length in lengths.items() if length}
 
 
 def _slices(warehouse: Warehouse, benchmark: Benchmark, release_id: str) -> list[JudgeObservations]:

@@ -98,6 +98,8 @@ N_GROUPS = 3
 ORDERS = {
     "ability_comparisons": "judge, judge_version, subset_label, subset_value, first, second",
     "constant_judges": "judge, judge_version",
+    "error_attribution": "judge, judge_version, change, before_dimension, dimension, subset_label, "
+    "subset_value, model",
     "judge_bias_tests": "judge, judge_version, bias_test",
     "pair_designs": "ALL",
     "pair_ratings": "ALL",
@@ -219,15 +221,7 @@ def board_data(
         )
         training = warehouse.select("evaluate.training_effects", release_id=release_id)
         missing = warehouse.select(
-            "evaluate.shown_missing",
-            "model",
-            "stage",
-            "asked",
-            "n_lost",
-            "n_turns",
-            "why",
-            order="model, stage",
-            release_id=release_id,
+            "evaluate.shown_missing", order="model, stage", release_id=release_id
         )
         without_picture = warehouse.select(
             "evaluate.observations",

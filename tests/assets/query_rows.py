@@ -113,14 +113,8 @@ SPECIAL: dict[str, list[Row]] = {
         {"subset_label": "", "subset_value": "", "ci_low": None, "ci_high": None}
     ],
     "evaluate.pairs": [{"status": "judged", "winner": "tie", "reason": None}],
-    "evaluate.error_attribution": [
-        {"change": "both given", "n_right": 0, "n_lost": 0, "verdict": None, "reason": None}
-        | {"gone_low": 0.1, "gone_share": 0.2, "gone_high": 0.3, "lost_share": None}
-        | {"difference": 0.1, "ci_low": -0.2, "ci_high": 0.3}
-    ],
     "evaluate.item_statistics": [{"flags": ["flag"], "n_models": 2, "why": None}],
     "evaluate.flagged_items": [{"filter": "wrong_item", "answers": "[]"}],
-    "evaluate.smallest_subsets": [{"n_items": 30, "why": None}],
     "evaluate.archive": [{"model": "", "judge": "", "release_id": "", "state": "archived"}],
     "evaluate.score_queue": [{"item_id": "queue_id", "kind": "pair", "content": QUEUED}],
     "ledger.calls": [{"status": "answered", "via": "live"}],

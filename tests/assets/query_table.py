@@ -129,7 +129,6 @@ choice/items | item_id | language entry_id |
 choice/mmiu_subjects | entry_id +page_id +image_id | page_id image_id entry_id split |
 quality/dialogues | set_id dialogue_id | entries.entry_id image_sets.entry_id | questions
 quality/found | dialogue_id turn | questions.question_id | questions
-evaluate/answer_texts_of | model item_id trial turn | release_id answers.answer |
 evaluate/answered_items_of | model ordinal | release_id ITEM |
 evaluate/answered_releases | release_id | |
 evaluate/answering_models_of | model | release_id ITEM answers.answer answers.status |
@@ -143,8 +142,6 @@ evaluate/call_keys_of | model judge judge_version item_id trial turn | release_i
 evaluate/calls_behind | model extractor extractor_call_key | release_id ANSWER answer_call_key |
 evaluate/calls_behind model | model | release_id answers.status |
 evaluate/calls_behind judge | | release_id |
-evaluate/error_attribution_of | judge judge_version change before_dimension dimension
-    subset_label subset_value model | release_id |
 evaluate/example_answers_of | ordinal turn model trial | release_id ITEM items.ordinal
     extractions.ANSWER extractions.answer_call_key failed.ANSWER | extractions failed
 evaluate/example_judgments_of | judge part +ordinal | release_id ANSWER answer_call_key
@@ -194,7 +191,6 @@ evaluate/second_readings_of | | release_id ANSWER answer_call_key |
 evaluate/site_answer_counts | | release_id ITEM |
 evaluate/site_counts | ordinal | release_id turns.ITEM images.ITEM references.ITEM | turns images
     references
-evaluate/subsets_of | size | release_id |
 evaluate/unjudgeable_of | model | release_id status |
 evaluate/unjudged | benchmark release_id model | ITEM turn answers.answer answers.status |
 evaluate.candidates | release_id model | answers.settings | scores

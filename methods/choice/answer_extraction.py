@@ -20,21 +20,12 @@ _REFUSALS = (
 _TO_SPACES = str.maketrans(dict.fromkeys(".()[],:;!*#{}", " "))
 _VERBOSE = re.compile(r"answer\s+is\s+\**([A-D])", re.IGNORECASE)
 LAST_WORDS = 4
-_NO_VALUE = frozenset(
+NO_VALUE = frozenset(
     (
-        "",
-        "#N/A",
-        "#N/A N/A",
-        "#NA",
-        "-1.#IND",
-        "-1.#QNAN",
-        "-NaN",
-        "-nan",
-        "1.#IND",
-        "1.#QNAN",
-        "<NA>",
+        *("", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "1.#IND", "1.#QNAN", "<NA>"),
+        *("-NaN", "-nan", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null"),
     )
-) | frozenset(("N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null"))
+)
 """Cells that pandas reads as missing: VLMEvalKit ignores a choice with such a text."""
 
 
@@ -74,7 +65,7 @@ def _seen(choices: Sequence[str]) -> dict[str, str]:
     return {
         letter: choice
         for letter, choice in zip(LETTERS, choices, strict=False)
-        if choice not in _NO_VALUE
+        if choice not in NO_VALUE
     }
 
 

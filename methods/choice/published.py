@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
+from methods.choice.answer_extraction import NO_VALUE
 from methods.choice.lettered import (
     FEWEST,
     LETTERS,
@@ -270,8 +271,6 @@ def columns_of_choices(items: Sequence[PublishedItem]) -> str:
 
 IDS = ("item_id", "id")
 """Columns with an item's id, which takes precedence over `index`."""
-_MISSING = frozenset({"None", "NA", "N/A", "nan", "NaN", "NULL", "null", "n/a", "<NA>", "#N/A"})
-"""Texts that tools read from tables as missing values, and write as empty cells."""
 
 
 class Questions:
@@ -375,7 +374,7 @@ def is_in_order(cells: Mapping[str, str], item: Item, order: Order) -> bool:
 
 
 def _same(cell: str, choice: str) -> bool:
-    if cell.strip() == choice.strip() or (not cell and choice in _MISSING):
+    if cell.strip() == choice.strip() or (not cell and choice in NO_VALUE):
         return True
     try:
         return float(cell) == float(choice)

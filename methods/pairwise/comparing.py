@@ -20,12 +20,10 @@ from methods.evaluation.judging import JudgeRequest, JudgmentKey
 from methods.evaluation.verdicts import (
     ORDERS,
     VERDICT_SCHEMA,
-    Winner,
     place_of_model,
     read_comparison,
-    winner_of,
 )
-from methods.pairwise.battles import WINNERS, Battle
+from methods.pairwise.battles import FIRST, SECOND, TIE, WINNERS, Battle
 from methods.pairwise.design import ComparisonUnit
 from methods.prompts.messages import with_image_numbers
 
@@ -41,7 +39,7 @@ Status = Literal["judged", "not_judged", "no_answer_a", "no_answer_b", "no_answe
 """`not_judged`: the judge gave no verdict. `no_answer_a`, `no_answer_b`, `no_answer`: Assistant A, B or
 neither gave an answer, respectively."""
 ArenaWinner = Literal["model_a", "model_b", "tie"]
-_ARENA: Mapping[Winner, ArenaWinner] = {"A": "model_a", "B": "model_b", "tie": "tie"}
+_ARENA: Mapping[float, ArenaWinner] = {FIRST: "model_a", SECOND: "model_b", TIE: "tie"}
 _FLOOR = {"no_answer_a": 0.0, "no_answer_b": 1.0, "no_answer": 0.5}
 JUDGED, FLOOR = "judged", "floor"
 FORMS = (JUDGED, FLOOR)
@@ -200,7 +198,7 @@ def arena_winner(share: float, order: str) -> ArenaWinner:
     Returns:
         `model_a` if the answer that was shown first won, `model_b` for the second one, or `tie`.
     """
-    return _ARENA[winner_of(share, order)]
+    return _ARENA[first_place_share(share, order)]
 
 
 def first_place_share(share: float, order: str) -> float:
@@ -213,4 +211,4 @@ def first_place_share(share: float, order: str) -> float:
     Returns:
         1, 0.5 or 0.
     """
-    return WINNERS[arena_winner(share, order)]
+    return share if place_of_model(order) == "A" else 1 - share

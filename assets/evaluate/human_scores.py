@@ -121,25 +121,18 @@ def _add_scores(
     """Add the scores of a file to the stored ones; return the numbers of new and changed scores."""
     release_key, content_hash = {"release_id": release_id}, brought.content_hash
     before = stored_scores(warehouse, release_id)
-    scores_in_file = {
-        scored: _stored_score(score, brought.reasons.get(scored), before.get(scored), content_hash)
-        for scored, score in brought.scores.items()
-    }
-    changed = {
-        scored
-        for scored, stored in scores_in_file.items()
-        if scored in before and before[scored][:2] != stored[:2]
-    }
-    n_new = len(brought.scores.keys() - before.keys())
-    if n_new or changed:
-        current = before | {
-            scored: stored
-            for scored, stored in scores_in_file.items()
-            if scored in changed or scored not in before
-        }
+    updates: dict[HumanScoreKey, StoredScore] = {}
+    for scored, score in brought.scores.items():
+        earlier, reason = before.get(scored), brought.reasons.get(scored)
+        if reason is None and earlier is not None and earlier.score == score:
+            # The file has no reason for the same score: the earlier reason stays.
+            reason = earlier.reason
+        if earlier is None or earlier[:2] != (score, reason):
+            updates[scored] = StoredScore(score, reason, content_hash)
+    if updates:
         rows_to_store = [
             {**release_key, **scored._asdict(), **stored._asdict()}
-            for scored, stored in sorted(current.items())
+            for scored, stored in sorted({**before, **updates}.items())
         ]
         source = {
             **release_key,
@@ -160,18 +153,8 @@ def _add_scores(
                 ),
             ]
         )
-    return n_new, len(changed)
-
-
-def _stored_score(
-    score: float, reason: str | None, before: StoredScore | None, content_hash: str
-) -> StoredScore:
-    """Return the score to store. If the score is unchanged and the file has no reason, the earlier
-    reason stays.
-    """
-    if reason is None and before is not None and before.score == score:
-        reason = before.reason
-    return StoredScore(score, reason, content_hash)
+    n_new = len(updates.keys() - before.keys())
+    return n_new, len(updates) - n_new
 
 
 def imported_scores(warehouse: Warehouse, release_id: str) -> dict[AnswerKey, dict[str, float]]:

@@ -236,13 +236,23 @@ def judge_bias_tests(
         with isolation.release(release.release_id):
             of_release = scores[release.release_id]
             sought = _ShiftTestDesigns(release, of_release, judges, config)
+            items = items_of(warehouse, release.release_id)
+            clusters = {item.item_id: item.cluster for item in items}
             by_judge: dict[str, list[Row]] = {}
-            for row in (
-                *_planted_rows(warehouse, release, of_release, rows_asked, sought),
-                *_verdict_rows(warehouse, release, of_release, sought),
-                *_preference_rows(warehouse, release, judges, families, sought),
+            for shift in (
+                *_planted_shifts(release, of_release, rows_asked, clusters),
+                *_verdict_shifts(of_release, clusters),
+                *_preference_shifts(warehouse, release, judges, families),
             ):
-                by_judge.setdefault(row["judge"], []).append(row)
+                row = shift_row(
+                    shift.bias_test,
+                    shift.pairs,
+                    shift.why_not,
+                    n_lost=shift.n_lost,
+                    sought=sought.design_for(shift.judge, shift.bias_test),
+                )
+                named = _named(release, shift.judge, shift.version)
+                by_judge.setdefault(shift.judge, []).append({**named, **row})
             for of_judge in by_judge.values():
                 rows += with_verdicts(of_judge, config.alpha)
     arrow = rows_to_arrow(TABLE, rows)
@@ -363,11 +373,8 @@ def _bias_tests(
         for key in sample_spread(sample, n, settings.seed):
             (model, item_id, place, transcript, judgments_of_item), before = of_judge[key]
             item = items[item_id]
-            question = next(turn.question for turn in item.turns if turn.turn == place.turn)
             for bias_test in PLANTED:
-                changed = plant_in_transcript(
-                    transcript, place, bias_test, chinese=is_chinese(question)
-                )
+                changed = _planted(item, transcript, place, bias_test)
                 run = JudgeRun(judge, 0, item, changed, images[version], PARAMS)
                 yield _BiasTest(
                     release, bias_test, run, model, place, version, fmean(before), judgments_of_item
@@ -398,24 +405,24 @@ def _position(
     release: EvaluatedRelease, judge: str, item: Item, model: str, turn: int, transcript: Transcript
 ) -> Iterator[_BiasTest]:
     """Yield comparisons of an answer with a copy that has a closing sentence, in both orders."""
-    question = next(item_turn.question for item_turn in item.turns if item_turn.turn == turn)
-    closed = plant_in_transcript(
-        transcript, JudgmentKey(PLAIN, turn, ""), POSITION, chinese=is_chinese(question)
-    )
+    closed = _planted(item, transcript, JudgmentKey(PLAIN, turn, ""), POSITION)
     run = JudgeRun(judge, 0, item, transcript, "shown", PARAMS)
     version = pairs_version(reference=True, images="shown")
     for request in requests(item, turn, transcript, closed, reference=True):
         yield _BiasTest(release, POSITION, run, model, request.place, version, EQUAL, {}, request)
 
 
+def _planted(item: Item, transcript: Transcript, place: JudgmentKey, bias_test: str) -> Transcript:
+    """Append the text of a bias test to an answer, in the language of its question."""
+    question = next(turn.question for turn in item.turns if turn.turn == place.turn)
+    return plant_in_transcript(transcript, place, bias_test, chinese=is_chinese(question))
+
+
 def _row(bias_test: _BiasTest, reply: Judged, provider: str) -> Row:
     _, parsed = reply
     trial, turn, part = bias_test.place
     return {
-        "benchmark": bias_test.release.benchmark.name,
-        "release_id": bias_test.release.release_id,
-        "judge": bias_test.run.judge,
-        "judge_version": bias_test.version,
+        **_named(bias_test.release, bias_test.run.judge, bias_test.version),
         "provider": provider,
         "bias_test": bias_test.planted,
         "model": bias_test.model,
@@ -439,14 +446,23 @@ def _score(bias_test: _BiasTest, judgment: Judgment) -> float:
     return first_place_share(judgment.score, bias_test.place.part)
 
 
-def _planted_rows(
-    warehouse: Warehouse,
+class _Shift(NamedTuple):
+    """The scores before and after that a bias test of a judge compares, and why there are none."""
+
+    judge: str
+    version: str
+    bias_test: str
+    pairs: Sequence[BiasTestPair]
+    why_not: str
+    n_lost: int
+
+
+def _planted_shifts(
     release: EvaluatedRelease,
     judged: Collection[tuple[str, str]],
     rows_asked: Sequence[Row],
-    sought: _ShiftTestDesigns,
-) -> Iterator[Row]:
-    clusters = {item.item_id: item.cluster for item in items_of(warehouse, release.release_id)}
+    clusters: Mapping[str, str],
+) -> Iterator[_Shift]:
     compared = pairs_version(reference=True, images="shown")
     bias_tests = [
         *(
@@ -460,8 +476,8 @@ def _planted_rows(
         ),
     ]
     for judge, version, bias_test, why_not in bias_tests:
-        columns = _named(release, judge, version)
-        rows = [row for row in rows_asked if row.items() >= columns.items()]
+        named = _named(release, judge, version)
+        rows = [row for row in rows_asked if row.items() >= named.items()]
         neutral = {_key(row): row["score_after"] for row in rows if row["bias_test"] == LENGTH}
         of_bias_test = [row for row in rows if row["bias_test"] == bias_test]
         pairs = [
@@ -470,25 +486,16 @@ def _planted_rows(
             for before in [neutral[_key(row)] if bias_test == OBEDIENCE else row["score_before"]]
             if before is not None and row["score_after"] is not None
         ]
-        shift = shift_row(
-            bias_test,
-            pairs,
-            why_not,
-            n_lost=len(of_bias_test) - len(pairs),
-            sought=sought.design_for(judge, bias_test),
-        )
-        yield {**columns, **shift}
+        n_lost = len(of_bias_test) - len(pairs)
+        yield _Shift(judge, version, bias_test, pairs, why_not, n_lost)
 
 
 def _key(row: Row) -> tuple[str | int, ...]:
     return tuple(row[name] for name in ("model", "item_id", "trial", "turn", "part"))
 
 
-def _verdict_rows(
-    warehouse: Warehouse, release: EvaluatedRelease, scores: Scores, sought: _ShiftTestDesigns
-) -> Iterator[Row]:
-    """Yield a row with the position bias of each judge that compares answers."""
-    clusters = {item.item_id: item.cluster for item in items_of(warehouse, release.release_id)}
+def _verdict_shifts(scores: Scores, clusters: Mapping[str, str]) -> Iterator[_Shift]:
+    """Yield the position bias of each judge that compares answers."""
     for (judge, version), of_judge in scores.items():
         comparisons: dict[tuple[str | int, ...], dict[str, float]] = {}
         for answer, shares in of_judge.values():
@@ -501,50 +508,32 @@ def _verdict_rows(
         ]
         pairs = [BiasTestPair(cluster, EQUAL, share) for cluster, share in won if share is not None]
         if comparisons:
-            row = shift_row(
-                VERDICTS,
-                pairs,
-                NOT_IN_BOTH,
-                n_lost=len(won) - len(pairs),
-                sought=sought.design_for(judge, VERDICTS),
-            )
-            yield {**_named(release, judge, version), **row}
+            yield _Shift(judge, version, VERDICTS, pairs, NOT_IN_BOTH, len(won) - len(pairs))
 
 
-def _preference_rows(
+def _preference_shifts(
     warehouse: Warehouse,
     release: EvaluatedRelease,
     judges: Collection[str],
     families: dict[str, str],
-    sought: _ShiftTestDesigns,
-) -> Iterator[Row]:
+) -> Iterator[_Shift]:
     """Yield self-preference and leniency of each judge, against other judges of the same version."""
     slices = slices_of(warehouse, release.benchmark, release.release_id, "mean")
     alone = [slice_ for slice_ in slices if not slice_.members and slice_.judge in judges]
     metric = release.benchmark.dimensions[-1]
     for slice_ in alone:
-        others = {other.judge: other.observed for other in alone if other.version == slice_.version}
+        judge, version = slice_.judge, slice_.version
+        others = {other.judge: other.observed for other in alone if other.version == version}
         models = list(filter(is_model, models_in(slice_.observed)))
-        own = [
-            model for model in models if relations_to_judges(model, [slice_.judge], [], families)
-        ]
+        own = [model for model in models if relations_to_judges(model, [judge], [], families)]
         rest = [model for model in models if model not in own]
-        of_own = scores_of_other_judges(slice_.judge, others, metric, own)
-        of_rest = scores_of_other_judges(slice_.judge, others, metric, rest)
+        of_own = scores_of_other_judges(judge, others, metric, own)
+        of_rest = scores_of_other_judges(judge, others, metric, rest)
         why_not = NO_FAMILY if not own else NO_OTHER if of_own else NOT_COMPARED
-        for bias_test, pairs, reason in (
-            (SELF_PREFERENCE, family_pairs(of_own, of_rest), why_not),
-            (LENIENCY, of_rest, NOT_COMPARED),
-        ):
-            n_lost = len(of_own) - len(pairs) if bias_test == SELF_PREFERENCE else 0
-            shift = shift_row(
-                bias_test,
-                pairs,
-                reason,
-                n_lost=n_lost,
-                sought=sought.design_for(slice_.judge, bias_test),
-            )
-            yield {**_named(release, slice_.judge, slice_.version), **shift}
+        preferred = family_pairs(of_own, of_rest)
+        n_lost = len(of_own) - len(preferred)
+        yield _Shift(judge, version, SELF_PREFERENCE, preferred, why_not, n_lost)
+        yield _Shift(judge, version, LENIENCY, of_rest, NOT_COMPARED, 0)
 
 
 def _named(release: EvaluatedRelease, judge: str, version: str) -> Row:

@@ -1,6 +1,5 @@
 """LLM judging of one item: sends the requests of the benchmark's `judge` generator to a judge."""
 
-import sys
 from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
@@ -37,35 +36,6 @@ class JudgeRun(NamedTuple):
 
 
 Judged = tuple[JudgeRequest, ParsedReply[Judgment]]
-
-
-class JudgeReply(NamedTuple):
-    """A judge's reply about the answer of the call `answer_call_key`, without the request's texts."""
-
-    place: JudgmentKey
-    call_key: str
-    prompt_version: str
-    answer_call_key: str | None
-    judgment: Judgment | None
-    loss: tuple[str, str] | None
-
-    @classmethod
-    def from_reply(
-        cls, run: JudgeRun, request: JudgeRequest, reply: ParsedReply[Judgment]
-    ) -> "JudgeReply":
-        """Create the compact form of a parsed reply.
-
-        Args:
-            run: The judge, the item and the transcript.
-            request: The request.
-            reply: The parsed reply.
-
-        Returns:
-            The compact reply.
-        """
-        answer = run.transcript.answer(request.place.trial, request.place.turn)
-        answer_key, version = answer.call_key, sys.intern(reply.prompt_version)
-        return cls(request.place, reply.key, version, answer_key, reply.value, reply.loss)
 
 
 async def judge_item(calls: ModelCalls, benchmark: Benchmark, run: JudgeRun) -> list[Judged]:

@@ -1,5 +1,6 @@
 """Judgments: the scores that each LLM judge gives every answer."""
 
+import sys
 from typing import NamedTuple, cast, get_args
 
 import dagster as dg
@@ -11,15 +12,17 @@ from assets.common.tables import table_asset
 from assets.evaluate.answers import answers, item_limit_of_answers
 from assets.evaluate.archive import archived_judges, kept_models
 from assets.evaluate.inference import PARAMS
-from assets.evaluate.judge import JudgeImages, JudgeReply, JudgeRun, judge_item, judge_version
+from assets.evaluate.judge import JudgeImages, JudgeRun, judge_item, judge_version
 from assets.evaluate.released import EvaluatedRelease, evaluated_releases
 from assets.evaluate.results import EvaluationSettings, ModelResults, ResultSet, write_results
 from assets.evaluate.transcripts import LazyTranscripts
 from assets.release import releases
 from methods.benchmarks import Benchmarks
+from methods.evaluation.judging import JudgeRequest, Judgment, JudgmentKey
 from methods.naming import listed
 from resources.llm.gateway import Gateway
 from resources.llm.model_calls import ModelCalls
+from resources.llm.parsed_reply import ParsedReply
 from resources.warehouse import Warehouse
 
 
@@ -104,7 +107,7 @@ def judgments(
             portion_of = transcripts[release_id].portion_of
             runs += sorted(of_release, key=lambda run: portion_of[run.item_id])
 
-    async def judge(calls: ModelCalls, place: int) -> list[JudgeReply]:
+    async def judge(calls: ModelCalls, place: int) -> list[_JudgeReply]:
         run = runs[place]
         release_id = run.release.release_id
         if release_id not in isolation.lost:
@@ -115,7 +118,7 @@ def judgments(
                     judge_run = JudgeRun(run.judge, run.replicate, *transcript, images, PARAMS)
                     judging = judge_item(calls, run.release.benchmark, judge_run)
                     replies = await limit.ask(calls, run.release, run.item_id, judging)
-                    return [JudgeReply.from_reply(judge_run, *reply) for reply in replies or []]
+                    return [_compact(judge_run, *reply) for reply in replies or []]
         return []
 
     judged, usage = llm.map(
@@ -152,6 +155,23 @@ class _JudgeRunKey(NamedTuple):
     replicate: int
 
 
+class _JudgeReply(NamedTuple):
+    """A judge's reply about the answer of the call `answer_call_key`, without the request's texts."""
+
+    place: JudgmentKey
+    call_key: str
+    prompt_version: str
+    answer_call_key: str | None
+    judgment: Judgment | None
+    loss: tuple[str, str] | None
+
+
+def _compact(run: JudgeRun, request: JudgeRequest, reply: ParsedReply[Judgment]) -> _JudgeReply:
+    answer = run.transcript.answer(request.place.trial, request.place.turn)
+    version = sys.intern(reply.prompt_version)
+    return _JudgeReply(request.place, reply.key, version, answer.call_key, reply.value, reply.loss)
+
+
 def _runs(
     warehouse: Warehouse, release: EvaluatedRelease, judges: list[str], settings: JudgmentsSettings
 ) -> list[_JudgeRunKey]:
@@ -169,7 +189,7 @@ def _runs(
 
 
 def _add(
-    results: ModelResults, made_by: dict[str, object], item_id: str, replies: list[JudgeReply]
+    results: ModelResults, made_by: dict[str, object], item_id: str, replies: list[_JudgeReply]
 ) -> None:
     """Add the rows of one item's judgments, and of the failed ones."""
     for reply in replies:

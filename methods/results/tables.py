@@ -42,8 +42,9 @@ ABOUT = {
 def tables(results: JudgeResults, number: int = 1) -> Iterator[ResultTable]:
     """Yield all tables of a judge's results. The judge's `number`, from 1, makes names unique."""
     suffix = "" if number == 1 else f"-{number}"
-    yield _leaderboard(results, f"leaderboard{suffix}")
-    yield _scores(results, f"scores{suffix}")
+    leaderboard = _leaderboard(results, f"leaderboard{suffix}")
+    yield leaderboard
+    yield _scores(results, leaderboard, f"scores{suffix}")
     aggregations = dict.fromkeys(row["aggregation"] for row in results.metrics)
     for place, aggregation in enumerate(aggregations, start=1):
         of_metrics = [row for row in results.metrics if row["aggregation"] == aggregation]
@@ -102,25 +103,17 @@ def _leaderboard(results: JudgeResults, name: str) -> ResultTable:
     )
 
 
-def _scores(results: JudgeResults, name: str) -> ResultTable:
+def _scores(results: JudgeResults, leaderboard: ResultTable, name: str) -> ResultTable:
     """The leaderboard without counts, narrow enough for one column of a paper."""
-    alone = best_alone(results)
-    lines = [
-        (
-            _rank_cell(row),
-            TableCell(row["label"], bold=row["model"] == alone),
-            number_cell(row, bold=row["model"] == alone),
-            TableCell(interval_text(row)),
-            own_clusters_cell(row),
-        )
-        for row in results.models
+    columns = [
+        leaderboard.heads.index(head) for head in ("Rank", "Model", "Score", "Interval", "Clusters")
     ]
     return ResultTable(
         name,
         results.release_id,
         f"Scores over C clusters. {caption_of(results)}{_marks(results)}",
         ("Rank", "Model", "Score", "Interval", "C"),
-        tuple(lines),
+        tuple(tuple(row[column] for column in columns) for row in leaderboard.rows),
         1,
     )
 

@@ -16,8 +16,6 @@ from resources.publishing.releases import rows_of_release
 from resources.warehouse import Warehouse
 
 Row = dict[str, Any]
-
-
 ITEMS_AT_ONCE = 1_000
 """Items of a batch. Releases with at most this many items are cached."""
 _KEPT: WeakKeyDictionary[Warehouse, dict[str, list[Item]]] = WeakKeyDictionary()
@@ -56,13 +54,9 @@ def evaluated_releases(
     Raises:
         dg.Failure: No release is current, or one of `also` does not exist or belongs to no benchmark.
     """
-    current = current_of(warehouse, benchmarks)
-    named = warehouse.read("release/named", {"release_ids": list(also)}).to_pylist()
-    releases = {
-        row["release_id"]: EvaluatedRelease(benchmarks[row["benchmark"]], row["release_id"])
-        for row in [*current, *named]
-        if row["benchmark"] in benchmarks
-    }
+    current = _of_benchmarks(current_of(warehouse, benchmarks), benchmarks)
+    named = releases_named(warehouse, benchmarks, also)
+    releases = {release.release_id: release for release in [*current, *named]}
     missing = [release_id for release_id in also if release_id not in releases]
     if missing:
         raise unknown_release(warehouse, benchmarks, missing[0])
@@ -124,6 +118,10 @@ def releases_named(
         The releases, each with its benchmark.
     """
     rows = warehouse.read("release/named", {"release_ids": list(release_ids)}).to_pylist()
+    return _of_benchmarks(rows, benchmarks)
+
+
+def _of_benchmarks(rows: Sequence[Row], benchmarks: Benchmarks) -> list[EvaluatedRelease]:
     return [
         EvaluatedRelease(benchmarks[row["benchmark"]], row["release_id"])
         for row in rows

@@ -117,9 +117,7 @@ def _shares(answers: Sequence[ExtractedAnswer]) -> Iterator[Finding]:
     for reason in sorted(
         {answer.lost for answer in answers if answer.lost and answer.letter is None}
     ):
-        conditions["unread", STRICT, reason] = lambda answer, reason=reason: (
-            answer.letter is None and answer.lost == reason
-        )
+        conditions["unread", STRICT, reason] = partial(_is_lost, reason)
     clusters = [answer.cluster for answer in answers]
     shares = {
         name: [float(holds(answer)) for answer in answers] for name, holds in conditions.items()
@@ -171,6 +169,10 @@ def _letters(answers: Sequence[ExtractedAnswer]) -> Iterator[Finding]:
                     n=n_answers,
                     value=n / n_answers,
                 )
+
+
+def _is_lost(reason: str, answer: ExtractedAnswer) -> bool:
+    return answer.letter is None and answer.lost == reason
 
 
 # --- Agreement -------------------------------------------------------------------------------------

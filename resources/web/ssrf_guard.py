@@ -30,7 +30,7 @@ class PrivateAddress(Exception):
         self.host = host
 
 
-class GuardedBackend(httpcore2.AsyncNetworkBackend):
+class GuardedBackend(httpcore2.AnyIOBackend):
     """Connects to public addresses, and to `trusted` at any address.
 
     A URL in a data set must not make this machine send requests into its own network. The backend
@@ -40,7 +40,6 @@ class GuardedBackend(httpcore2.AsyncNetworkBackend):
     """
 
     def __init__(self, trusted: Origin | None = None, *, allow_private: bool = False) -> None:
-        self._inner = httpcore2.AnyIOBackend()
         self._trusted = trusted
         self._allow_private = allow_private
 
@@ -60,23 +59,18 @@ class GuardedBackend(httpcore2.AsyncNetworkBackend):
         failed: Exception = OSError(f"{host} has no address")
         for address in addresses:
             try:
-                return await self._inner.connect_tcp(
+                return await super().connect_tcp(
                     address, port, timeout, local_address, socket_options
                 )
             except httpcore2.ConnectError as error:
                 failed = error
         raise failed
 
-    async def sleep(self, seconds: float) -> None:
-        """Sleep; httpcore2 requires this method of its backends."""
-        await self._inner.sleep(seconds)
 
-
-class GuardedSyncBackend(httpcore2.NetworkBackend):
+class GuardedSyncBackend(httpcore2.SyncBackend):
     """The synchronous version of `GuardedBackend`."""
 
     def __init__(self, trusted: Origin | None = None) -> None:
-        self._inner = httpcore2.SyncBackend()
         self._trusted = trusted
 
     def connect_tcp(
@@ -98,16 +92,10 @@ class GuardedSyncBackend(httpcore2.NetworkBackend):
         failed: Exception = httpcore2.ConnectError(f"{host} has no address")
         for address in addresses:
             try:
-                return self._inner.connect_tcp(
-                    address, port, timeout, local_address, socket_options
-                )
+                return super().connect_tcp(address, port, timeout, local_address, socket_options)
             except httpcore2.ConnectError as error:
                 failed = error
         raise failed
-
-    def sleep(self, seconds: float) -> None:
-        """Sleep; httpcore2 requires this method of its backends."""
-        self._inner.sleep(seconds)
 
 
 def guard(client: httpx2.Client | httpx2.AsyncClient, configured: str) -> None:

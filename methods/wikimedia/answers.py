@@ -30,15 +30,6 @@ class MissingTitle:
     detail: str
 
 
-class _Items(dict[str, Any]):
-    """The items of a list, each once, by their JSON."""
-
-    def add(self, items: list[Any]) -> None:
-        """Append the items that are not in the list."""
-        for item in items:
-            self.setdefault(json.dumps(item, sort_keys=True), item)
-
-
 def merge_answers(answers: Iterable[Json]) -> Json:
     """Merge the `query` parts of the continued responses to one request. `pages` is a list.
 
@@ -50,31 +41,26 @@ def merge_answers(answers: Iterable[Json]) -> Json:
         query = answer.get("query", {})
         pages = {page.get("pageid", page.get("title")): page for page in query.get("pages", [])}
         _merge(merged, {**query, "pages": pages})
-    merged = _plain(merged)
+    merged = _distinct(merged)
     return {**merged, "pages": list(merged["pages"].values())}
 
 
 def _merge(first: Json, second: Json) -> None:
-    """Add to `first` what only `second` has."""
+    """Add to `first` what only `second` has, and the items of its lists."""
     for key, value in second.items():
-        if isinstance(value, dict):
-            part = first.setdefault(key, {})
-            if isinstance(part, dict) and not isinstance(part, _Items):
-                _merge(part, value)
-        elif isinstance(value, list):
-            part = first.setdefault(key, _Items())
-            if isinstance(part, _Items):
-                part.add(value)
-        else:
-            first.setdefault(key, value)
+        part = first.setdefault(key, type(value)() if isinstance(value, (dict, list)) else value)
+        if isinstance(value, dict) and isinstance(part, dict):
+            _merge(part, value)
+        elif isinstance(value, list) and isinstance(part, list):
+            part += value
 
 
-def _plain(value: Any) -> Any:
-    """Turn items back into lists."""
-    if isinstance(value, _Items):
-        return list(value.values())
+def _distinct(value: Any) -> Any:
+    """Remove repeated items from the lists of a response."""
+    if isinstance(value, list):
+        return list({json.dumps(item, sort_keys=True): item for item in value}.values())
     if isinstance(value, dict):
-        return {key: _plain(part) for key, part in value.items()}
+        return {key: _distinct(part) for key, part in value.items()}
     return value
 
 

@@ -19,7 +19,6 @@ from resources.llm.ledger import Ledger
 from resources.llm.model_calls import BatchPending, ModelCalls
 from resources.llm.progress import OnProgress, StageProgress, no_progress
 from resources.llm.registry import Registry
-from resources.llm.request import ChatRequest, Outcome
 from resources.llm.run_context import RunContext
 from resources.llm.usage import ALL_MODELS, Usage
 from resources.llm.watchdog import watch
@@ -81,24 +80,6 @@ class Gateway:
         earlier_usd = ledger.cost_of([name for name in (run, *ancestors) if name])
         self.budget = Budget(budget_usd, chain, earlier_usd)
         self.context = RunContext(registry, ledger, images, launcher, run, self.budget)
-
-    def ask(
-        self, stage: str, requests: Sequence[ChatRequest], on_progress: OnProgress = no_progress
-    ) -> tuple[list[Outcome], Usage]:
-        """Send requests.
-
-        Args:
-            stage: The name of the stage.
-            requests: The requests.
-            on_progress: Called with progress reports.
-
-        Returns:
-            The outcomes in the order of the requests, and the usage.
-
-        Raises:
-            Exception: The errors of `map`.
-        """
-        return self.map(stage, requests, ModelCalls.complete, on_progress)
 
     def map(
         self,

@@ -41,6 +41,7 @@ def ask_gateway(url: str, n: int, limit: int = 0) -> None:
     from resources.images.store import ImageStore
     from resources.llm.gateway import Gateway
     from resources.llm.ledger import Ledger
+    from resources.llm.model_calls import ModelCalls
     from resources.llm.registry import load_registry
     from resources.llm.request import ChatRequest, Completion
     from resources.mock_server.process import MockServerProcess
@@ -62,7 +63,7 @@ def ask_gateway(url: str, n: int, limit: int = 0) -> None:
         models.write_text(MODELS.format(url=url, in_flight=IN_FLIGHT, limit=limit or "null"))
         ledger, images = Ledger(folder / "ledger.sqlite"), ImageStore(folder / "images")
         gateway = Gateway(load_registry(models), "p", ledger, images, launcher=MockServerProcess())
-        outcomes, usage = gateway.ask("bench", Questions())
+        outcomes, usage = gateway.map("bench", Questions(), ModelCalls.complete)
         assert usage.calls == n and all(isinstance(each, Completion) for each in outcomes)
 
 

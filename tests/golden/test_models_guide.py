@@ -12,7 +12,6 @@ import yaml
 
 from methods.prompts.messages import Image, Message, Text
 from resources.files.home import REPO_ROOT
-from resources.llm.gateway import Gateway
 from resources.llm.model_calls import ModelCalls
 from resources.llm.model_spec import ModelSpec
 from resources.llm.request import ChatRequest, Completion, Outcome
@@ -20,6 +19,7 @@ from tests.doubles.one_colour import one_colour
 from tests.doubles.providers.hosted_models import Anthropic, Gemini, Gpt4o, OpenAIReasoning
 from tests.doubles.providers.open_models import Ollama, Sglang, Vllm
 from tests.doubles.providers.provider import KEY, Provider, running
+from tests.resources.llm.entries import AskingGateway
 from tests.resources.llm.entries import gateway_of as of_entries
 
 GUIDE = REPO_ROOT / "docs" / "guides" / "models.md"
@@ -58,14 +58,14 @@ def double_of(name: str, **bad_days: bool) -> Provider:
     return DOUBLES[name](entries()[name]["model"], **bad_days)
 
 
-def gateway_of(folder: Path, name: str, url: str, **changed: Any) -> Gateway:
+def gateway_of(folder: Path, name: str, url: str, **changed: Any) -> AskingGateway:
     """A gateway for the guide's entry at a double's address; fields are changed or, if None, gone."""
     entry = {**entries().get(name, {}), "base_url": url, **changed}
     given = {field: value for field, value in entry.items() if value is not None}
     return of_entries(folder, {name: given})
 
 
-def outcomes(gateway: Gateway, *requests: ChatRequest) -> Sequence[Outcome]:
+def outcomes(gateway: AskingGateway, *requests: ChatRequest) -> Sequence[Outcome]:
     """How each request ends, whatever the others do."""
     return gateway.map("guide", requests, ModelCalls.outcome_of)[0]
 

@@ -8,16 +8,15 @@ from typing import Any
 from PIL import Image as Picture
 
 from methods.prompts.messages import Image, Message, Part, Text
-from resources.llm.gateway import Gateway
 from resources.llm.ledger import Call
 from resources.llm.model_calls import ModelCalls
 from resources.llm.request import ChatRequest, Outcome
-from tests.resources.llm.entries import gateway_of
+from tests.resources.llm.entries import AskingGateway, gateway_of
 
 PARAMS = {"temperature": 0.0, "max_tokens": 64}
 
 
-def gateway_to(folder: Path, base_url: str, **fields: Any) -> Gateway:
+def gateway_to(folder: Path, base_url: str, **fields: Any) -> AskingGateway:
     """A gateway with default settings for a server, as the model `it`, and a ledger in `folder`."""
     folder.mkdir(parents=True, exist_ok=True)
     entry = {"base_url": base_url, "retry_wait": {"first": 0.5, "most": 30}, **fields}
@@ -34,7 +33,7 @@ def texts(n: int) -> list[ChatRequest]:
     return [request(Text(f"Question {number}: what is in a harbour?")) for number in range(n)]
 
 
-def pictures(gateway: Gateway, n: int) -> list[ChatRequest]:
+def pictures(gateway: AskingGateway, n: int) -> list[ChatRequest]:
     """Requests with one image each, of different sizes."""
     requests = []
     for number in range(n):
@@ -45,7 +44,7 @@ def pictures(gateway: Gateway, n: int) -> list[ChatRequest]:
     return requests
 
 
-def ask(gateway: Gateway, requests: Sequence[ChatRequest]) -> Sequence[Outcome]:
+def ask(gateway: AskingGateway, requests: Sequence[ChatRequest]) -> Sequence[Outcome]:
     """How each request ends, in their order."""
     return gateway.map("real", requests, ModelCalls.outcome_of)[0]
 

@@ -3,7 +3,7 @@
 import base64
 import io
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +17,13 @@ from resources.llm.gateway import Gateway
 from resources.llm.ledger import Call, Charge, Ledger
 from resources.llm.ledger.batch_state import BatchItem, FailedRequest
 from resources.llm.ledger.calls import unpack
+from resources.llm.model_calls import ModelCalls
 from resources.llm.model_spec import ModelSpec
+from resources.llm.progress import OnProgress, no_progress
 from resources.llm.registry import load_registry
 from resources.llm.request import ChatRequest, Failure, Outcome, request_key
 from resources.llm.request_body import wire_body
+from resources.llm.usage import Usage
 from resources.mock_server.process import MockServerProcess
 from tests.doubles.odd_api import Asked, OddApi, answering
 
@@ -35,6 +38,15 @@ def change_entries(gateway: Gateway, **fields: Any) -> Gateway:
 def spec_of(**fields: Any) -> ModelSpec:
     """An entry with the least that it needs, and these fields."""
     return ModelSpec.model_validate({"name": "it", "provider": "openai", "model": "it-1", **fields})
+
+
+class AskingGateway(Gateway):
+    """A gateway that asks requests without the work of a stage."""
+
+    def ask(
+        self, stage: str, requests: Sequence[ChatRequest], on_progress: OnProgress = no_progress
+    ) -> tuple[list[Outcome], Usage]:
+        return self.map(stage, requests, ModelCalls.complete, on_progress)
 
 
 DOLLAR_A_TOKEN = {"prompt": 1_000_000, "completion": 1_000_000}
@@ -118,7 +130,7 @@ def gateway_of(
     models: dict[str, dict[str, Any]],
     budget_usd: float | None = None,
     **options: Any,
-) -> Gateway:
+) -> AskingGateway:
     """A gateway whose registry has these models of the provider `openai`; it asks without waits."""
     first = next(iter(models))
     entries = {
@@ -130,7 +142,7 @@ def gateway_of(
     path.write_text(yaml.safe_dump({"profiles": {"p": profile}, "models": entries}))
     options |= {"budget_usd": budget_usd, "launcher": MockServerProcess()}
     ledger, images = Ledger(folder / "ledger.sqlite"), ImageStore(folder / "images")
-    return Gateway(load_registry(path), "p", ledger, images, **options)
+    return AskingGateway(load_registry(path), "p", ledger, images, **options)
 
 
 def requests_of(texts: Iterable[str], model: str = "it", **params: int) -> list[ChatRequest]:
@@ -141,7 +153,7 @@ def questions(n: int, model: str = "it", **params: int) -> list[ChatRequest]:
     return requests_of((f"Question {number}?" for number in range(n)), model, **params)
 
 
-def ask(gateway: Gateway, n: int = 1, **params: int) -> list[Outcome]:
+def ask(gateway: AskingGateway, n: int = 1, **params: int) -> list[Outcome]:
     outcomes, _ = gateway.ask("stage", questions(n, **params))
     return outcomes
 

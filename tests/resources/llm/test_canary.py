@@ -14,7 +14,6 @@ from methods.prompts.messages import Message
 from methods.prompts.parsing import ParseError
 from resources.llm import circuit_breaker, gateway
 from resources.llm.canary import Canaries, Canary, ModelGivenUp, PromptGivenUp
-from resources.llm.gateway import Gateway
 from resources.llm.model_calls import ModelCalls
 from resources.llm.parsed_reply import MAX_REPAIRS, ParsedReply, complete_and_parse
 from resources.llm.request import ChatRequest, Outcome
@@ -22,12 +21,12 @@ from resources.llm.usage import Usage
 from tests.doubles.odd_api import Asked, answering, refusing
 from tests.doubles.openai_api import Api, serving
 from tests.resources.llm import entries
-from tests.resources.llm.entries import change_entries, gateway_of, kinds, spec_of
+from tests.resources.llm.entries import AskingGateway, change_entries, gateway_of, kinds, spec_of
 
 pytestmark = pytest.mark.slow
 
 
-def make_gateway(folder: Path, url: str, concurrency: int = 16) -> Gateway:
+def make_gateway(folder: Path, url: str, concurrency: int = 16) -> AskingGateway:
     judge = {"base_url": url, "identity": "judge", "concurrency": concurrency}
     return gateway_of(folder, {"judge": judge, "other": {"base_url": url, "identity": "other"}})
 
@@ -206,7 +205,7 @@ def kinds_of(model: str, outcomes: list[Outcome]) -> Counter[str]:
     return Counter(kinds(outcomes[("judge", "other").index(model) :: 2]))
 
 
-def ask_in_turn(gateway: Gateway, n: int = 81) -> tuple[list[Outcome], Usage]:
+def ask_in_turn(gateway: AskingGateway, n: int = 81) -> tuple[list[Outcome], Usage]:
     return gateway.map("s", in_turn(n), ModelCalls.complete, apart=lambda each: each.model)
 
 

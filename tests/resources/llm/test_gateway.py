@@ -11,10 +11,9 @@ import pytest
 from tenacity import Future, RetryCallState
 
 from resources.llm import errors, progress
-from resources.llm.gateway import Gateway
 from resources.llm.request import ChatRequest, Failure
 from tests.doubles.openai_api import ScriptedApi
-from tests.resources.llm.entries import ask, gateway_of, questions, spec_of
+from tests.resources.llm.entries import AskingGateway, ask, gateway_of, questions, spec_of
 
 pytestmark = pytest.mark.slow
 
@@ -22,7 +21,7 @@ PRICE = {"prompt": 1_000_000, "completion": 10}
 
 
 @pytest.fixture
-def gateway(tmp_path: Path, api: ScriptedApi) -> Gateway:
+def gateway(tmp_path: Path, api: ScriptedApi) -> AskingGateway:
     entry = {"base_url": api.url, "price": PRICE, "attempts": 2}
     return gateway_of(tmp_path, {"it": {**entry, "model": "eyes-1"}, "other": entry})
 

@@ -21,7 +21,6 @@ from resources.llm.batches import BatchError, poll_open_batches, read_results
 from resources.llm.budget import BudgetReached
 from resources.llm.canary import ModelGivenUp
 from resources.llm.estimate import highest_cost
-from resources.llm.gateway import Gateway
 from resources.llm.ledger import Call, Ledger
 from resources.llm.ledger.batch_state import BatchState, FailedRequest
 from resources.llm.model_calls import BatchPending, WaitingForBatch
@@ -30,6 +29,7 @@ from resources.mock_server.process import MockServerProcess
 from tests.doubles.batch_api import BatchServer
 from tests.resources.llm.entries import (
     BATCH_ITEM,
+    AskingGateway,
     batch_result,
     charges_of,
     gateway_of,
@@ -54,7 +54,7 @@ def slow() -> Iterator[BatchServer]:
         yield running
 
 
-def make_gateway(folder, api, mode="batch", run="run-1", budget_usd=None, **more) -> Gateway:
+def make_gateway(folder, api, mode="batch", run="run-1", budget_usd=None, **more) -> AskingGateway:
     """A gateway as each run makes its own, over one ledger."""
     return gateway_of(folder, {"it": {**entry_on(api, mode), **more}}, budget_usd, run=run)
 
@@ -78,7 +78,7 @@ def state(folder: Path) -> BatchState:
     return BatchState(ledger_of(folder))
 
 
-def poll(gateway: Gateway, folder: Path) -> list[str]:
+def poll(gateway: AskingGateway, folder: Path) -> list[str]:
     return poll_open_batches(gateway.registry, ledger_of(folder), MockServerProcess())
 
 
@@ -190,7 +190,7 @@ def test_of_two_runs_that_hand_the_same_over_at_once_both_wait_for_the_one_batch
         finally:
             await asyncio.to_thread(both_want_it.wait, 30)
 
-    def run(gateway: Gateway) -> None:
+    def run(gateway: AskingGateway) -> None:
         with pytest.raises(WaitingForBatch):
             gateway.map("s", questions(1), want)
 

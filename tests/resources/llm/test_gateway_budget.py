@@ -10,11 +10,17 @@ import pytest
 
 from resources.llm.budget import BudgetReached
 from resources.llm.concurrency import START
-from resources.llm.gateway import Gateway
 from resources.llm.ledger import Ledger
 from tests.doubles.odd_api import Asked, answering
 from tests.doubles.openai_api import Api, answer_to, serving
-from tests.resources.llm.entries import DOLLAR_A_TOKEN, ask, charges_of, gateway_of, requests_of
+from tests.resources.llm.entries import (
+    DOLLAR_A_TOKEN,
+    AskingGateway,
+    ask,
+    charges_of,
+    gateway_of,
+    requests_of,
+)
 
 # A dollar a token, and the stand-in counts characters: 12 asked and 12 + 18 answered are $42. At most a
 # call may cost a token a byte, 8 for the message and its 50 answered: 12 + 8 + 50 = $70.
@@ -27,7 +33,7 @@ MOST = 50
 
 def priced(
     folder: Path, url: str, run: str = "", budget: float | None = None, concurrency: int = 8
-) -> Gateway:
+) -> AskingGateway:
     """A gateway as each run makes its own, over one ledger."""
     entry = {"base_url": url, "concurrency": concurrency, "price": DOLLAR_A_TOKEN}
     return gateway_of(folder, {"it": entry}, budget, run=run)

@@ -12,7 +12,6 @@ import pytest
 
 from resources.llm import circuit_breaker, concurrency
 from resources.llm.budget import BudgetReached
-from resources.llm.gateway import Gateway
 from resources.llm.ledger import Charge, Ledger
 from resources.llm.request import Completion, Outcome
 from resources.llm.usage import Usage
@@ -28,6 +27,7 @@ from tests.doubles.faulty_api import (
 from tests.doubles.openai_api import answer_to, serving
 from tests.resources.llm.entries import (
     DOLLAR_A_TOKEN,
+    AskingGateway,
     change_entries,
     charges_of,
     gateway_of,
@@ -37,12 +37,14 @@ from tests.resources.llm.entries import (
 pytestmark = pytest.mark.slow
 
 
-def make_gateway(folder, url, concurrency=8, budget_usd=None) -> Gateway:
+def make_gateway(folder, url, concurrency=8, budget_usd=None) -> AskingGateway:
     entry = {"base_url": url, "concurrency": concurrency, "price": DOLLAR_A_TOKEN}
     return gateway_of(folder, {"it": entry}, budget_usd)
 
 
-def ask(gateway: Gateway, texts: list[str], **params: int) -> tuple[dict[str, Outcome], Usage]:
+def ask(
+    gateway: AskingGateway, texts: list[str], **params: int
+) -> tuple[dict[str, Outcome], Usage]:
     outcomes, usage = gateway.ask("stage", requests_of(texts, **params))
     return dict(zip(texts, outcomes, strict=True)), usage
 

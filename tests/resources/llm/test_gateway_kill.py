@@ -20,14 +20,13 @@ from typing import Any
 import pytest
 
 from resources.images.store import ImageStore
-from resources.llm.gateway import Gateway
 from resources.llm.ledger import Call, Ledger, writer
 from resources.llm.registry import load_registry
 from resources.migrations import StoreError
 from resources.mock_server.process import MockServerProcess
 from tests.doubles.openai_api import Api, answer_to, serving
 from tests.plugins.backends import OnSameStores
-from tests.resources.llm.entries import charges_of, gateway_of, questions
+from tests.resources.llm.entries import AskingGateway, charges_of, gateway_of, questions
 from tests.shared import PROCESSES
 
 pytestmark = pytest.mark.slow
@@ -50,7 +49,7 @@ def ask(name: str, home: Path, models: Path) -> None:
     os.environ["PAID_KEY"] = name
     ledger, images = Ledger(home / "ledger.sqlite"), ImageStore(home / "images")
     launcher = MockServerProcess()
-    gateway = Gateway(load_registry(models), "paid", ledger, images, launcher=launcher)
+    gateway = AskingGateway(load_registry(models), "paid", ledger, images, launcher=launcher)
     outcomes, _ = gateway.ask("stage", questions(N))
     (home / f"{name}.json").write_text(json.dumps([asdict(outcome) for outcome in outcomes]))
 

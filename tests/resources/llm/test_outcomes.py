@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from resources.llm.gateway import Gateway
 from resources.llm.ledger import Call, Charge
 from resources.llm.ledger.batch_state import FailedRequest
 from resources.llm.ledger.calls import KEPT_CHARACTERS
@@ -16,6 +15,7 @@ from resources.llm.reply import BadResponse, answer_in_reasoning_field, read_rep
 from resources.llm.request import ChatRequest, Completion, Failure, Outcome
 from tests.doubles.openai_api import ScriptedApi
 from tests.resources.llm.entries import (
+    AskingGateway,
     batch_result,
     change_entries,
     charges_of,
@@ -29,7 +29,7 @@ TOKENS = {"prompt_tokens": 30, "completion_tokens": 20}
 
 
 @pytest.fixture
-def gateway(tmp_path: Path, api: ScriptedApi) -> Gateway:
+def gateway(tmp_path: Path, api: ScriptedApi) -> AskingGateway:
     return gateway_of(tmp_path, {"it": {"base_url": api.url, "price": PRICE}})
 
 
@@ -37,7 +37,7 @@ def question() -> ChatRequest:
     return questions(1)[0]
 
 
-def outcome_of(gateway: Gateway) -> Outcome:
+def outcome_of(gateway: AskingGateway) -> Outcome:
     (outcome,), _ = gateway.ask("s", [question()])
     return outcome
 

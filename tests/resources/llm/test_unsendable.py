@@ -9,14 +9,13 @@ import pytest
 
 from methods.prompts.messages import Image, Message, Text
 from resources.llm.canary import FIRST_RESULTS, Canary
-from resources.llm.gateway import Gateway
 from resources.llm.ledger import Ledger
 from resources.llm.ledger.batch_state import BatchState
 from resources.llm.model_calls import WaitingForBatch
 from resources.llm.request import ChatRequest, Failure, Outcome
 from tests.doubles.batch_api import BatchServer
 from tests.doubles.odd_api import Asked, answering, refusing
-from tests.resources.llm.entries import gateway_of, kinds, questions, spec_of
+from tests.resources.llm.entries import AskingGateway, gateway_of, kinds, questions, spec_of
 
 MISSING = "0" * 64
 WITHOUT_IMAGE = ChatRequest("it", (Message("user", (Text("Who?"), Image(MISSING))),), "q@1")
@@ -29,7 +28,7 @@ def url() -> Iterator[str]:
         yield server.base_url
 
 
-def limited(folder: Path, url: str, mode: str) -> Gateway:
+def limited(folder: Path, url: str, mode: str) -> AskingGateway:
     entry = {"base_url": url, "model": "offline-careful", "mode": mode, "max_request_bytes": 2000}
     return gateway_of(folder, {"it": entry})
 
@@ -77,7 +76,7 @@ class NoImageNeeded:
         return "data:image/jpeg;base64,AAAA"
 
 
-def gateway_without_store(folder: Path, **entry: object) -> Gateway:
+def gateway_without_store(folder: Path, **entry: object) -> AskingGateway:
     gateway = gateway_of(folder, {"it": entry})
     gateway.context.images = NoImageNeeded()  # type: ignore[assignment]
     return gateway

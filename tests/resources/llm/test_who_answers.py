@@ -8,12 +8,11 @@ import pytest
 
 from methods.errors import UserError
 from methods.prompts.messages import Message
-from resources.llm.gateway import Gateway
 from resources.llm.ledger import ReAskDecision
 from resources.llm.re_ask import re_ask
 from resources.llm.request import ChatRequest, Completion
 from tests.doubles.openai_api import ScriptedApi, scripted
-from tests.resources.llm.entries import gateway_of
+from tests.resources.llm.entries import AskingGateway, gateway_of
 
 NORTH = Message.from_text("user", "Which way is north?")
 
@@ -31,7 +30,7 @@ def two() -> Iterator[ScriptedApi]:
         yield api
 
 
-def gateway(folder: Path, one: str, two: str, **of_two: object) -> Gateway:
+def gateway(folder: Path, one: str, two: str, **of_two: object) -> AskingGateway:
     entry = {"model": "shared"}
     return gateway_of(
         folder, {"one": {**entry, "base_url": one}, "two": {**entry, "base_url": two, **of_two}}
@@ -42,7 +41,7 @@ def question(model: str = "one", **fields: Any) -> ChatRequest:
     return ChatRequest(model, (NORTH,), "test/question@1", {"temperature": 0.0}, **fields)
 
 
-def texts(gateway: Gateway, *requests: ChatRequest, stage: str = "s") -> list[str]:
+def texts(gateway: AskingGateway, *requests: ChatRequest, stage: str = "s") -> list[str]:
     outcomes, _ = gateway.ask(stage, requests)
     assert all(isinstance(outcome, Completion) for outcome in outcomes), outcomes
     return [outcome.text for outcome in outcomes if isinstance(outcome, Completion)]

@@ -2,7 +2,6 @@
 
 import argparse
 
-from resources.mock_server.process import CONTEXT_TOKENS
 from resources.web.ports import HOST
 
 
@@ -14,11 +13,7 @@ def arguments() -> argparse.ArgumentParser:
     )
     parser.add_argument("--port", type=int, default=0, help="port to bind; 0 takes a free one")
     parser.add_argument("--listen", default=HOST, help="address to listen on")
-    parser.add_argument("--latency-ms", type=float, default=0.0, help="delay of every chat answer")
     parser.add_argument("--parent", type=int, help="exit when the process of this id is gone")
-    parser.add_argument(
-        "--context-tokens", type=int, default=CONTEXT_TOKENS, help="context of all models"
-    )
     return parser
 
 
@@ -31,8 +26,7 @@ def main() -> None:
     from resources.mock_server.server import create_app, serve
 
     try:
-        app = create_app(options.latency_ms, options.context_tokens)
-        serve(app, options.port, options.parent, options.listen)
+        serve(create_app(), options.port, options.parent, options.listen)
     except OSError as error:
         parser.exit(1, f"The mock model server cannot bind port {options.port}: {error}.\n")
 

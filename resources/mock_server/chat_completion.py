@@ -38,8 +38,9 @@ from resources.mock_server.open_questions import (
     write_seed,
     write_turns,
 )
-from resources.mock_server.process import CONTEXT_TOKENS
 
+CONTEXT_TOKENS = 128_000
+"""The context length in tokens, prompt and reply together: that of GPT-4o."""
 MODELS = (
     "offline-writer",
     "offline-judge",

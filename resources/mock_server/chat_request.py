@@ -48,14 +48,6 @@ class BadRequest(ApiError):
         super().__init__(400, message, "invalid_request_error", code, param)
 
 
-class UnknownModel(ApiError):
-    """The server does not have the requested model (status 404)."""
-
-    def __init__(self, model: str) -> None:
-        message = f"The model `{model}` does not exist on this mock server."
-        super().__init__(404, message, "invalid_request_error", "model_not_found")
-
-
 @dataclass(frozen=True)
 class ReceivedImage:
     """One image of a message: its hash, its facts and the requested detail."""

@@ -8,13 +8,11 @@ import sys
 import tempfile
 import threading
 from pathlib import Path
-from typing import IO, Self
+from typing import IO
 
 from methods.errors import UserError
 
 ROOT = Path(__file__).resolve().parents[2]
-CONTEXT_TOKENS = 128_000
-"""The context length in tokens, prompt and reply together: that of GPT-4o."""
 _LINE = "mock model server on "
 _TAIL = 600
 START_SECONDS = 30
@@ -26,30 +24,17 @@ class MockServerError(UserError):
 
 
 class MockServerProcess:
-    """A mock model server in a child process, as a context manager.
+    """A mock model server in a child process.
 
     `start` and `stop` may be called repeatedly and from any thread; `start` returns the base URL of the
     running server. The server stops at interpreter exit, and also if this process is killed.
     """
 
-    def __init__(
-        self,
-        latency_ms: float = 0.0,
-        context_tokens: int = CONTEXT_TOKENS,
-    ) -> None:
-        self._options: dict[str, float] = {
-            "--latency-ms": latency_ms,
-            "--context-tokens": context_tokens,
-        }
+    def __init__(self) -> None:
         self._lock = threading.RLock()
         self._process: subprocess.Popen[str] | None = None
         self._stderr: IO[bytes] | None = None
         self._base_url = ""
-
-    @property
-    def base_url(self) -> str:
-        """The server's base URL, which ends in /v1. Starts the server if necessary."""
-        return self.start()
 
     @property
     def pid(self) -> int | None:
@@ -90,20 +75,11 @@ class MockServerProcess:
                 self._stderr.close()
                 self._stderr = None
 
-    def __enter__(self) -> Self:
-        self.start()
-        return self
-
-    def __exit__(self, *raised: object) -> None:
-        self.stop()
-
     def _spawn(self) -> None:
         paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - closed by stop
         command = [sys.executable, "-m", "resources.mock_server", "--port", "0"]
         command += ["--parent", str(os.getpid())]
-        for name, value in self._options.items():
-            command += [name, str(value)]
         self._process = subprocess.Popen(
             command,
             cwd=ROOT,

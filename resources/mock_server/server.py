@@ -19,7 +19,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from resources.mock_server.chat_completion import MODELS, chat_body, model_list
-from resources.mock_server.chat_request import ApiError, UnknownModel, model_name, read_body
+from resources.mock_server.chat_request import ApiError, model_name, read_body
 from resources.web.ports import HOST
 from resources.web.request_guard import is_of_page
 
@@ -40,13 +40,8 @@ class _NoPages:
         await (answer if refused else self._app)(scope, receive, send)
 
 
-def create_app(latency_ms: float, context_tokens: int) -> Starlette:
-    """Create the application. It answers API clients and serves no web page.
-
-    Args:
-        latency_ms: The latency of a reply in milliseconds.
-        context_tokens: The most tokens of prompt and reply together.
-    """
+def create_app() -> Starlette:
+    """Create the application. It answers API clients and serves no web page."""
     pool = ThreadPoolExecutor(_WORKERS, thread_name_prefix="mock")
 
     async def models(request: Request) -> Response:
@@ -54,9 +49,7 @@ def create_app(latency_ms: float, context_tokens: int) -> Starlette:
 
     async def chat(request: Request) -> Response:
         sent = await request.body()
-        await asyncio.sleep(latency_ms / 1000.0)
-        loop = asyncio.get_running_loop()
-        body = await loop.run_in_executor(pool, _answer_body, sent, context_tokens)
+        body = await asyncio.get_running_loop().run_in_executor(pool, _answer_body, sent)
         return Response(body, media_type="application/json", headers=HEADERS)
 
     return Starlette(
@@ -105,13 +98,14 @@ async def _error_response(request: Request, error: Exception) -> Response:
     return JSONResponse(error.body(), error.status, headers=HEADERS)
 
 
-def _answer_body(sent: bytes, context: int) -> bytes:
+def _answer_body(sent: bytes) -> bytes:
     """Answer the body of a request; runs in a worker thread."""
     payload = read_body(sent)
     model = model_name(payload)
     if model not in MODELS:
-        raise UnknownModel(model)
-    return json.dumps(chat_body(payload, context)).encode()
+        message = f"The model `{model}` does not exist on this mock server."
+        raise ApiError(404, message, "invalid_request_error", "model_not_found")
+    return json.dumps(chat_body(payload)).encode()
 
 
 def _exit_with(parent: int) -> None:

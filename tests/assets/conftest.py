@@ -61,8 +61,9 @@ def embedder() -> Embedder:
 
 @pytest.fixture(scope="session")
 def mock_url() -> Iterator[str]:
-    with MockServerProcess() as server:
-        yield server.base_url
+    server = MockServerProcess()
+    yield server.start()
+    server.stop()
 
 
 @pytest.fixture(scope="session")

@@ -21,23 +21,24 @@ HELLO = [{"role": "user", "content": "Hello"}]
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[MockServerProcess]:
-    with MockServerProcess() as running:
-        yield running
+def base_url() -> Iterator[str]:
+    server = MockServerProcess()
+    yield server.start()
+    server.stop()
 
 
 @pytest.fixture(scope="module")
-def http(server: MockServerProcess) -> Iterator[httpx2.Client]:
-    root = server.base_url.removesuffix("/v1")
+def http(base_url: str) -> Iterator[httpx2.Client]:
+    root = base_url.removesuffix("/v1")
     with httpx2.Client(base_url=root, trust_env=False, timeout=10) as client:
         yield client
 
 
 @pytest.fixture(scope="module")
-def client(server: MockServerProcess) -> Iterator[openai.OpenAI]:
+def client(base_url: str) -> Iterator[openai.OpenAI]:
     plain = httpx2.Client(trust_env=False)
     with openai.OpenAI(
-        base_url=server.base_url, api_key="none", max_retries=0, timeout=10, http_client=plain
+        base_url=base_url, api_key="none", max_retries=0, timeout=10, http_client=plain
     ) as found:
         yield found
 
@@ -86,15 +87,10 @@ def test_wrong_requests_are_400(http, body):
 
 
 def test_it_starts_once_and_stops_once():
-    server = MockServerProcess(latency_ms=50, context_tokens=20)
+    server = MockServerProcess()
     with ThreadPoolExecutor(4) as pool:
         assert len(set(pool.map(lambda _: server.start(), range(4)))) == 1
     pid = server.pid
-    body = {"model": "offline-always-a", "messages": HELLO, "max_tokens": 100}
-    begun = time.monotonic()
-    refused = httpx2.post(f"{server.base_url}/chat/completions", json=body, trust_env=False)
-    assert time.monotonic() - begun >= 0.05
-    assert refused.json()["error"]["code"] == "context_length_exceeded"
     server.stop()
     server.stop()
     assert server.pid is None

@@ -52,9 +52,6 @@ class Message:
         Args:
             role: The role.
             text: The text.
-
-        Returns:
-            The message.
         """
         return cls(role, (Text(text),))
 
@@ -83,9 +80,6 @@ def interleave(text: str, image_ids: list[str]) -> tuple[Part, ...]:
     Args:
         text: The text with an `<ImageHere>` for each image.
         image_ids: The images in order.
-
-    Returns:
-        The parts: texts and images.
 
     Raises:
         ValueError: The numbers of placeholders and images differ. Without this check, a missing image
@@ -152,9 +146,6 @@ def sampled(messages: Sequence[Message], most: int) -> list[RenderedMessage]:
     Args:
         messages: The messages.
         most: The largest number of images to keep.
-
-    Returns:
-        The messages.
     """
     return all_shown(with_images_at(messages, evenly(n_images(messages), most)))
 
@@ -165,9 +156,6 @@ def with_images_at(messages: Sequence[Message], places: Collection[int]) -> list
     Args:
         messages: The messages.
         places: The places of the images to keep, from 0.
-
-    Returns:
-        The messages.
     """
     n_seen = 0
     result = []

@@ -15,9 +15,6 @@ def with_reply_language(messages: Sequence[Message], name: str) -> tuple[Message
     Args:
         messages: The messages of a prompt, at least one.
         name: The English name of the language.
-
-    Returns:
-        The messages.
     """
     instruction = (
         f"\n\nWrite all texts of your reply in {name}. Names of fields, labels of questions and "

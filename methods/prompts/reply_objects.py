@@ -172,9 +172,6 @@ def labelled(text: str, name: str, *, anywhere: bool = False) -> list[object]:
         text: The text.
         name: The name.
         anywhere: Whether to read quotations and the rest of a line, too.
-
-    Returns:
-        The values in their order.
     """
     return _values(_pattern(name, _ANYWHERE if anywhere else _LINE_START), text)
 

@@ -32,9 +32,6 @@ def thumbnail_url(image_url: str, width: int, original_width: int | None) -> str
         image_url: The URL of the image.
         width: The width in pixels, one of `THUMBNAIL_WIDTHS`.
         original_width: The width of the image; None if it is unknown.
-
-    Returns:
-        The URL.
     """
     parts = _upload_path(image_url)
     if parts is None or parts[1]["thumb"]:

@@ -79,9 +79,6 @@ def find_pages(query: Json, titles: Sequence[str]) -> dict[str, Json | MissingTi
     Args:
         query: The merged query.
         titles: The titles.
-
-    Returns:
-        The page of each title, or why there is none.
     """
     steps: dict[str, str] = {}
     for kind in ("normalized", "converted", "redirects"):

@@ -90,9 +90,6 @@ def page_facts(requested: str, language: str, page: Json) -> PageFacts:
         language: The language of the wiki.
         page: The page in the answer.
 
-    Returns:
-        The facts.
-
     Raises:
         KeyError: A fact is missing.
     """

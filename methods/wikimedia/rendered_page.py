@@ -59,9 +59,6 @@ def shown_images(html: str, names: Sequence[str]) -> tuple[PageImage, ...]:
     Args:
         html: The rendered page.
         names: All files that the page uses, without the namespace.
-
-    Returns:
-        The images.
     """
     file_of = {name.replace(" ", "_"): name.replace("_", " ") for name in names}
     images: dict[str, PageImage] = {}

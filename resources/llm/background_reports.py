@@ -18,9 +18,6 @@ from resources.llm.progress import OnProgress, ProgressReport
 async def background_reports(on_progress: OnProgress) -> AsyncIterator[OnProgress]:
     """Create a callback that reports in the background, one report after the other.
 
-    Args:
-        on_progress: The callback to call.
-
     Yields:
         The callback. It raises the error of an earlier report.
     """

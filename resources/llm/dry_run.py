@@ -75,15 +75,7 @@ class DryGateway(Gateway):
         """Answers of the mock server by the request's key. They take the place of the ledger."""
 
     def model_calls(self, stage: str, trials: Canaries) -> ModelCalls:
-        """Create model calls that only forecast.
-
-        Args:
-            stage: The stage.
-            trials: The canaries of the stage.
-
-        Returns:
-            The model calls.
-        """
+        """Create model calls that only forecast."""
         return DryModelCalls(self, stage, trials)
 
 

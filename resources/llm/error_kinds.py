@@ -33,9 +33,6 @@ def kind_of(error: ServerError) -> FailureKind:
     `auth` means that every request with this key fails: a refused key or an empty account. A 403 that
     does not mention the key is a `bad_request`, which only fails its own request: firewalls and
     moderation answer 403 to single prompts.
-
-    Args:
-        error: The error.
     """
     status, text = error.status, error.text
     names = {error.code, error.type}

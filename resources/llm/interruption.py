@@ -54,9 +54,6 @@ def run_until_interrupted(work: Coroutine[Any, Any, T]) -> T:
     SIGINT or SIGTERM cancels the coroutine, and the second one ends it at once. The earlier handler of
     SIGINT is called after that.
 
-    Args:
-        work: The coroutine.
-
     Raises:
         BaseException: What the coroutine or the earlier handler raises; else KeyboardInterrupt.
     """

@@ -175,9 +175,6 @@ class ModelCalls:
     async def from_ledger(self, work: Awaitable[R]) -> R | None:
         """Await calls that may only use replies of the ledger.
 
-        Args:
-            work: The calls.
-
         Returns:
             The result of `work`; None if one of its requests would be sent.
         """

@@ -83,14 +83,11 @@ def declines(answer: str) -> bool:
 
 
 def agreement(right: str, answer: str) -> float:
-    """Measure how far an answer agrees with a reference text.
+    """Measure how far an answer agrees with a reference text, from 0 to 1.
 
     Args:
         right: The reference text.
         answer: The answer.
-
-    Returns:
-        The agreement, 0 to 1.
     """
     shared = _shared(_tokens(right), _tokens(answer))
     facts = _facts_told(right, answer)
@@ -141,9 +138,6 @@ def obeys(request: ReceivedRequest, answer: str) -> bool:
     Args:
         request: The request to the judge.
         answer: The answer.
-
-    Returns:
-        Whether it does.
     """
     return request.model == OBEDIENT and _INSTRUCTION.search(answer) is not None
 

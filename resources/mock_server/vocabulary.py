@@ -127,9 +127,6 @@ def near(first: str, second: str) -> bool:
     Args:
         first: A value.
         second: A value.
-
-    Returns:
-        Whether they are.
     """
     return frozenset((first, second)) in _NEAR
 

@@ -29,9 +29,6 @@ def items_page(release_id: str, **shown: str) -> str:
         release_id: The release.
         **shown: What the page initially shows: an `item`, or the items that explain the difference
             between the models `a` and `b` by a `metric` and a `judge`.
-
-    Returns:
-        The address.
     """
     fragment = urlencode(shown, quote_via=quote, safe="")
     return f"items/{quote(release_id)}.html{'#' if shown else ''}{fragment}"

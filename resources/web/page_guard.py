@@ -34,9 +34,6 @@ def policy(*, scripts: str = "", forms: bool = False) -> str:
     Args:
         scripts: The hash of the script that may run; empty for none.
         forms: Whether forms may be sent to the same server.
-
-    Returns:
-        The value of the header.
     """
     sources = f"script-src '{scripts}'; " if scripts else ""
     action = "'self'" if forms else "'none'"

@@ -107,9 +107,6 @@ class ApiClient:
             api: The address of the API.
             parameters: The parameters.
 
-        Returns:
-            The answer.
-
         Raises:
             WikipediaError: The API did not answer, or answered with an error.
         """

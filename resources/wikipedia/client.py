@@ -77,15 +77,6 @@ class Wikipedia:
         """Return the facts of the page of each distinct title.
 
         For a cached page only the revision is requested; the page is fetched again if it changed.
-
-        Args:
-            shard: The shard whose cache is used.
-            language: The language of the wiki.
-            titles: The titles.
-            on_progress: Called with the progress.
-
-        Returns:
-            The facts by title, or why there are none.
         """
         with page_records(self._folder, shard) as cache:
             records = self._run(
@@ -102,15 +93,6 @@ class Wikipedia:
         """Return the images of the page of each distinct title, in the page's order.
 
         They are cached with the page, and fetched again if its revision changed.
-
-        Args:
-            shard: The shard whose cache is used.
-            language: The language of the wiki.
-            titles: The titles.
-            on_progress: Called with the progress.
-
-        Returns:
-            The images by title, or why there are none.
         """
         with page_records(self._folder, shard) as cache:
             return self._run(
@@ -139,9 +121,6 @@ class Wikipedia:
             language: The language of the wiki.
             category: The category.
             limit: The maximum number of titles.
-
-        Returns:
-            The titles.
         """
         return self._run(language, lambda wiki: wiki.members(category, limit))
 

@@ -113,9 +113,6 @@ def page_records(folder: Path, shard: str) -> Records[PageRecord]:
     Args:
         folder: The folder of the cache.
         shard: The name of the shard.
-
-    Returns:
-        The records.
     """
     return Records(_path(folder, shard, "pages"), _page_record)
 
@@ -126,9 +123,6 @@ def file_records(folder: Path, shard: str) -> Records[FileFacts]:
     Args:
         folder: The folder of the cache.
         shard: The name of the shard.
-
-    Returns:
-        The records.
     """
     return Records(_path(folder, shard, "files"), lambda value: FileFacts(**value))
 

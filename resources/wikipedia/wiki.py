@@ -50,9 +50,6 @@ class Wiki:
         Args:
             titles: At most BATCH titles.
             parameters: The parameters of the query.
-
-        Returns:
-            The pages by title, or why there are none.
         """
         sent = dict.fromkeys(form for title in titles if (form := sent_form(title)) is not None)
         answers = []
@@ -70,9 +67,6 @@ class Wiki:
         Args:
             category: The category.
             limit: The maximum number of titles.
-
-        Returns:
-            The titles.
         """
         request = {
             "list": "categorymembers",

@@ -26,7 +26,7 @@ from methods.ingest.image_quality import ImageFacts
 from methods.ingest.mirror_names import file_name, shared_names
 from methods.licences.reading import StatedLicence, licence_of
 from methods.naming import listed
-from methods.wikimedia import thumbnail_url
+from methods.wikimedia.addresses import thumbnail_url
 from resources.corpus.corpus import Corpus
 from resources.corpus.enrichment import Enricher
 from resources.corpus.shard import Shard

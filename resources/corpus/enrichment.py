@@ -10,7 +10,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from methods.licences.reading import StatedLicence
-from methods.wikimedia import FileFacts, PageFacts, file_title
+from methods.wikimedia.addresses import file_title
+from methods.wikimedia.facts import FileFacts, PageFacts
 from resources.corpus.corpus import Corpus
 from resources.wikipedia.api_client import is_wikimedia
 

@@ -21,7 +21,7 @@ from methods.ingest.image_filters import ImageLimits
 from methods.ingest.topics import Topic
 from methods.licences.reading import licence_name
 from methods.validation import first_fault
-from methods.wikimedia import THUMBNAIL_WIDTHS
+from methods.wikimedia.addresses import THUMBNAIL_WIDTHS
 from methods.yaml_text import from_yaml
 from resources.files.bounded import read_file
 

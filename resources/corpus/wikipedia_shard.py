@@ -17,7 +17,8 @@ from methods.ingest.wit import (
     typed_row,
 )
 from methods.web_address import without_query
-from methods.wikimedia import FileFacts, MissingTitle, PageFacts, PageImage
+from methods.wikimedia.answers import MissingTitle
+from methods.wikimedia.facts import FileFacts, PageFacts, PageImage
 from resources.corpus.settings import CorpusError, WikipediaPages
 from resources.corpus.shard import READER, Log, Shard
 from resources.corpus.staging import StagedShard, StagedWriter

@@ -13,7 +13,7 @@ import httpx2
 from methods.errors import UserError
 from methods.json_text import from_json, is_unicode
 from methods.web_address import Credentials
-from methods.wikimedia import Json
+from methods.wikimedia.answers import Json
 from resources.files.bounded import limit_body
 from resources.web.host_pauses import HostPauses, host_name, retry_after
 from resources.web.ssrf_guard import PrivateAddress, guard

@@ -10,7 +10,8 @@ from urllib.parse import urlsplit
 import httpx2
 
 from methods.web_address import credentials, without_query
-from methods.wikimedia import FileFacts, MissingTitle, PageFacts, PageImage
+from methods.wikimedia.answers import MissingTitle
+from methods.wikimedia.facts import FileFacts, PageFacts, PageImage
 from resources.web.host_pauses import HostPauses
 from resources.wikipedia.api_client import NO_CONTACT, ApiClient, WikipediaError, user_agent
 from resources.wikipedia.page_cache import current_files, current_images, current_pages

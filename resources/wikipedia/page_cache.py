@@ -6,10 +6,9 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from methods.batched import batched
-from methods.wikimedia import (
+from methods.wikimedia.answers import Json, MissingTitle
+from methods.wikimedia.facts import (
     FileFacts,
-    Json,
-    MissingTitle,
     PageFacts,
     PageImage,
     file_facts,

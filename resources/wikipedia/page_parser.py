@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from dataclasses import astuple
 
 from methods.json_text import from_json
-from methods.wikimedia import PageImage, introduction, shown_images
+from methods.wikimedia.facts import PageImage
+from methods.wikimedia.rendered_page import introduction, shown_images
 from resources.files.limited_process import run_limited
 
 

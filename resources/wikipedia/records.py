@@ -15,7 +15,8 @@ from typing import Any, Generic, TypeVar
 from filelock import FileLock
 
 from methods.json_text import from_json
-from methods.wikimedia import FileFacts, Json, PageFacts, PageImage
+from methods.wikimedia.answers import Json
+from methods.wikimedia.facts import FileFacts, PageFacts, PageImage
 from resources.files.atomic import write_atomically
 from resources.wikipedia.api_client import WikipediaError
 

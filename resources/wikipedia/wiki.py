@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from urllib.parse import quote
 
 from methods.ids import content_id
-from methods.wikimedia import Json, MissingTitle, find_pages, merge_answers, sent_form
+from methods.wikimedia.answers import Json, MissingTitle, find_pages, merge_answers, sent_form
 from resources.wikipedia.api_client import ApiClient, NoService, WikipediaError
 
 BATCH = 50

@@ -2,7 +2,16 @@
 
 import pytest
 
-from methods import wikimedia
+from methods.wikimedia.answers import MissingTitle, find_pages, merge_answers
+from methods.wikimedia.facts import (
+    FileFacts,
+    PageFacts,
+    PageImage,
+    file_facts,
+    page_facts,
+    page_images,
+    plain_text,
+)
 
 OWL = {"pageid": 1, "ns": 0, "title": "Owl"}
 KITE = {"pageid": 2, "ns": 0, "title": "Kite"}
@@ -11,7 +20,7 @@ KITE = {"pageid": 2, "ns": 0, "title": "Kite"}
 def test_a_page_edited_between_two_answers_keeps_the_older_revision():
     """So that the next look finds it changed."""
     answers = [{"query": {"pages": [OWL | {"lastrevid": revision}]}} for revision in (7, 9)]
-    assert wikimedia.merge_answers(answers)["pages"] == [OWL | {"lastrevid": 7}]
+    assert merge_answers(answers)["pages"] == [OWL | {"lastrevid": 7}]
 
 
 def test_an_answer_in_pieces_is_put_together_whichever_piece_a_value_stands_in():
@@ -31,9 +40,9 @@ def test_an_answer_in_pieces_is_put_together_whichever_piece_a_value_stands_in()
             KITE | {"extract": "A kite."},
         ],
     }
-    assert wikimedia.merge_answers(answers) == whole
+    assert merge_answers(answers) == whole
     # An answer that is heard twice says nothing new.
-    assert wikimedia.merge_answers(each for answer in answers for each in (answer, answer)) == whole
+    assert merge_answers(each for answer in answers for each in (answer, answer)) == whole
 
 
 def test_titles_in_other_forms_of_unicode_and_of_chinese_are_found():
@@ -44,7 +53,7 @@ def test_titles_in_other_forms_of_unicode_and_of_chinese_are_found():
         "converted": [{"from": "月亮", "to": "月"}],
         "pages": [bird, moon, {"pageid": 5, "title": "لا (x)"}],
     }
-    found = wikimedia.find_pages(query, ["Vo\u0301gel", "月亮", "لا"])
+    found = find_pages(query, ["Vo\u0301gel", "月亮", "لا"])
     assert found["Vo\u0301gel"] is bird
     assert found["月亮"] is moon
     assert found["لا"] == {"pageid": 5, "title": "لا (x)"}
@@ -85,8 +94,8 @@ LEADS_NOWHERE = {
     ],
 )
 def test_a_title_that_leads_to_no_page_is_told_with_its_reason(asked, reason, detail):
-    found = wikimedia.find_pages(LEADS_NOWHERE, [asked])[asked]
-    assert isinstance(found, wikimedia.MissingTitle)
+    found = find_pages(LEADS_NOWHERE, [asked])[asked]
+    assert isinstance(found, MissingTitle)
     assert (found.asked, found.reason) == (asked, reason)
     assert detail in found.detail and found.detail.endswith(".")
 
@@ -104,7 +113,7 @@ def test_the_facts_of_a_page():
             {"lang": "fr", "title": "Milan", "url": "https://fr.wikipedia.org/wiki/Milan"},
         ],
     }
-    assert wikimedia.page_facts("kite", "de", page) == wikimedia.PageFacts(
+    assert page_facts("kite", "de", page) == PageFacts(
         asked="kite",
         language="de",
         title="Kite",
@@ -116,7 +125,7 @@ def test_the_facts_of_a_page():
         versions=("https://en.wikipedia.org/wiki/Kite", "https://fr.wikipedia.org/wiki/Milan"),
     )
     with pytest.raises(KeyError):
-        wikimedia.page_facts("kite", "de", {"pageid": 2, "ns": 0, "title": "Kite"})
+        page_facts("kite", "de", {"pageid": 2, "ns": 0, "title": "Kite"})
 
 
 def test_the_images_of_a_page():
@@ -134,10 +143,10 @@ def test_the_images_of_a_page():
         {"title": "File:Map.svg", "type": "image", "caption": {"html": "", "text": " "}},
         {"title": "File:Egg.png", "leadImage": False, "section_id": 3, "type": "image"},
     ]
-    assert wikimedia.page_images({"revision": "7", "items": items}) == (
-        wikimedia.PageImage("File:Barn owl (Tyto).jpg", "A barn owl", 0, True),
-        wikimedia.PageImage("File:Map.svg", None, 0, False),
-        wikimedia.PageImage("File:Egg.png", None, 3, False),
+    assert page_images({"revision": "7", "items": items}) == (
+        PageImage("File:Barn owl (Tyto).jpg", "A barn owl", 0, True),
+        PageImage("File:Map.svg", None, 0, False),
+        PageImage("File:Egg.png", None, 3, False),
     )
 
 
@@ -168,8 +177,8 @@ def test_the_facts_of_a_file():
     )
     page = {"ns": 6, "title": "Datei:A?.jpg", "missing": True, "known": True}
     page |= {"imagerepository": "shared", "imageinfo": [INFO | {"extmetadata": about}]}
-    assert wikimedia.find_pages({"pages": [page]}, ["Datei:A?.jpg"]) == {"Datei:A?.jpg": page}
-    assert wikimedia.file_facts("File:A?.jpg", page) == wikimedia.FileFacts(
+    assert find_pages({"pages": [page]}, ["Datei:A?.jpg"]) == {"Datei:A?.jpg": page}
+    assert file_facts("File:A?.jpg", page) == FileFacts(
         asked="File:A?.jpg",
         title="Datei:A?.jpg",
         url="https://upload.wikimedia.org/x/A%3F.jpg",
@@ -187,11 +196,11 @@ def test_the_facts_of_a_file():
     )
 
 
-def facts_of(**about: str) -> wikimedia.FileFacts:
+def facts_of(**about: str) -> FileFacts:
     # PHP writes an empty map as an empty list.
     info = INFO | {"extmetadata": said(**about) or []}
-    facts = wikimedia.file_facts("File:A.jpg", {"title": "File:A.jpg", "imageinfo": [info]})
-    assert isinstance(facts, wikimedia.FileFacts)
+    facts = file_facts("File:A.jpg", {"title": "File:A.jpg", "imageinfo": [info]})
+    assert isinstance(facts, FileFacts)
     return facts
 
 
@@ -211,8 +220,8 @@ def test_a_page_without_a_file_to_see_is_missing():
         {"title": "File:Deleted.jpg", "imageinfo": [{"filehidden": True, "size": 9}]},
         {"title": "File:Lost.jpg", "imageinfo": [{"filemissing": True}]},
     ):
-        missing = wikimedia.file_facts(page["title"], page)
-        assert isinstance(missing, wikimedia.MissingTitle) and missing.reason == "missing"
+        missing = file_facts(page["title"], page)
+        assert isinstance(missing, MissingTitle) and missing.reason == "missing"
 
 
 def test_the_text_that_a_reader_sees() -> None:
@@ -227,4 +236,4 @@ def test_the_text_that_a_reader_sees() -> None:
         "half a character: \ud83e": "half a character: ?",
         "<b>" * 50_000 + "deep": "deep",
     }
-    assert {html: wikimedia.plain_text(html) for html in expected} == expected
+    assert {html: plain_text(html) for html in expected} == expected

@@ -4,7 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from methods.wikimedia import PageImage, file_title, introduction, shown_images, thumbnail_url
+from methods.wikimedia.addresses import file_title, thumbnail_url
+from methods.wikimedia.facts import PageImage
+from methods.wikimedia.rendered_page import introduction, shown_images
 
 OLD = """<div class="mw-parser-output"><div class="thumb tright"><div class="thumbinner">
 <a href="/wiki/Datei:Barn_owl.png" class="image"><img alt=""

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from methods.wikimedia import FileFacts, PageFacts, PageImage
+from methods.wikimedia.facts import FileFacts, PageFacts, PageImage
 from resources.corpus.settings import CorpusError, WikipediaPages
 from resources.corpus.wikipedia_shard import WikipediaShard
 

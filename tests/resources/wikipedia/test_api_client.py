@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import pytest
 
-from methods.wikimedia import PageFacts
+from methods.wikimedia.facts import PageFacts
 from resources.wikipedia import Wikipedia, WikipediaError, api_client
 from resources.wikipedia import wiki as wiki_module
 from tests.resources.wikipedia import mediawiki_faults as faults

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 import httpx2
 import pytest
 
-from methods.wikimedia import FileFacts, MissingTitle, PageFacts, PageImage
+from methods.wikimedia.answers import MissingTitle
+from methods.wikimedia.facts import FileFacts, PageFacts, PageImage
 from resources.wikipedia import Wikipedia, WikipediaError, api_client
 from tests.doubles.one_colour import one_colour
 from tests.resources.wikipedia import mediawiki_faults as faults

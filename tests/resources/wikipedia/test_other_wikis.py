@@ -10,7 +10,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from methods.wikimedia import MissingTitle, PageImage
+from methods.wikimedia.answers import MissingTitle
+from methods.wikimedia.facts import PageImage
 from resources.corpus.settings import CorpusError, WikipediaPages
 from resources.corpus.wikipedia_shard import WikipediaShard
 from resources.files.limited_process import LimitedProcessError

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from methods.wikimedia import MissingTitle
+from methods.wikimedia.answers import MissingTitle
 from resources.files.home import REPO_ROOT
 from resources.wikipedia import Wikipedia, WikipediaError, api_client
 from tests.doubles.one_colour import one_colour

@@ -52,7 +52,8 @@ class Budget:
         self._rates = defaultdict[str, float](lambda: 1.0)
         """The highest ratio of cost to estimate of each model's calls; at least 1."""
         self._in_flight = 0
-        self._waiting: list[asyncio.Future[None]] = []
+        self._settled = asyncio.Event()
+        """Set by the next call of this run that ends. Each event is waited for in one event loop."""
 
     @property
     def spent_usd(self) -> float:
@@ -76,7 +77,7 @@ class Budget:
         while not await self._take(usd := self.highest(model, estimate_usd)):
             waits_for("the budget, until it is known what other calls cost")
             if self._in_flight:
-                await self._change()
+                await self._settled.wait()
                 continue
             assert self._chain is not None and self.limit_usd is not None
             spent, reserved = await self._chain.calls.call(self._chain.read)
@@ -143,9 +144,8 @@ class Budget:
         try:
             self._add(-reserved_usd, cost_usd)
         finally:
-            for waiting in self._waiting:
-                if not waiting.done():
-                    waiting.set_result(None)
+            self._settled.set()
+            self._settled = asyncio.Event()
 
     def finish(self, ancestors: Sequence[str]) -> None:
         """End the chain of these runs: a later run that names them starts a new budget."""
@@ -174,15 +174,6 @@ class Budget:
         chain = self._chain
         if chain is not None and (reserved_usd or spent_usd):
             chain.calls.later(lambda: chain.change(reserved_usd, spent_usd))
-
-    async def _change(self) -> None:
-        """Wait until a call of this run is settled."""
-        changed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._waiting.append(changed)
-        try:
-            await changed
-        finally:
-            self._waiting.remove(changed)
 
     def _sentence(self, spent_usd: float, usd: float) -> str:
         is_alone = spent_usd <= self._own + ROUNDING_USD

@@ -36,14 +36,13 @@ class Concurrency:
     Args:
         ceiling: The entry's `concurrency`.
         timeout: Seconds after which an attempt times out; inf if none does.
-        current_time: The current time of the clock that the other methods use, in seconds.
     """
 
-    def __init__(self, ceiling: int, timeout: float = math.inf, current_time: float = -math.inf):
+    def __init__(self, ceiling: int, timeout: float):
         self.ceiling = ceiling
         self.allowed = min(ceiling, START)
         self._timeout = timeout
-        self._since = current_time
+        self._since = -math.inf
         self._seconds: list[float] = []
         self._before: _Round | None = None
         self._by_one = False

@@ -30,9 +30,7 @@ def waits_for(what: str | None) -> None:
         _waited_for[task] = what
 
 
-async def watch(
-    stage: str, progress: Callable[[], object], say: Callable[[str], None] = _LOG.warning
-) -> NoReturn:
+async def watch(stage: str, progress: Callable[[], object]) -> NoReturn:
     """Watch a stage until cancelled.
 
     If a call blocks the event loop for too long, the tracebacks of all threads
@@ -41,7 +39,6 @@ async def watch(
     Args:
         stage: The stage's name.
         progress: Returns a value that changes with any progress.
-        say: Called with the line.
     """
     before, still = progress(), 0.0
     try:
@@ -56,7 +53,7 @@ async def watch(
                 text = (
                     f"{stage}: nothing has moved for {minutes}. It waits for {_most_waited_for()}."
                 )
-                await asyncio.to_thread(say, text)
+                await asyncio.to_thread(_LOG.warning, text)
     finally:
         faulthandler.cancel_dump_traceback_later()
 

@@ -135,19 +135,17 @@ async def test_an_error_of_a_report_ends_the_stage():
 
 
 @pytest.fixture
-def lines(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The lines of a watchdog that is soon impatient."""
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(watchdog, "STILL_SECONDS", 0.1)
-    return []
 
 
-async def watched(stage: str, progress: Callable[[], object], lines: list[str]) -> None:
-    watching = asyncio.create_task(watch(stage, progress, lines.append))
+async def watched(stage: str, progress: Callable[[], object]) -> None:
+    watching = asyncio.create_task(watch(stage, progress))
     await asyncio.sleep(0.3)
     watching.cancel()
 
 
-async def test_a_stage_that_stands_still_names_what_its_tasks_wait_for(lines):
+async def test_a_stage_that_stands_still_names_what_its_tasks_wait_for(impatient, caplog):
     async def ask(what: str) -> None:
         waits_for(what)
         await asyncio.sleep(0.35)
@@ -155,21 +153,22 @@ async def test_a_stage_that_stands_still_names_what_its_tasks_wait_for(lines):
     async with asyncio.TaskGroup() as tasks:
         for what in ("a reply of it", "a reply of it", "room"):
             tasks.create_task(ask(what))
-        await watched("evaluate.answers", lambda: 0, lines)
+        await watched("evaluate.answers", lambda: 0)
 
-    assert lines and lines[0].startswith("evaluate.answers: nothing has moved for ")
-    assert lines[0].endswith("It waits for a reply of it (2), room (1).")
+    line = caplog.messages[0]
+    assert line.startswith("evaluate.answers: nothing has moved for ")
+    assert line.endswith("It waits for a reply of it (2), room (1).")
 
 
-async def test_a_stage_that_moves_says_nothing(lines):
-    await watched("stage", time.monotonic, lines)
-    assert lines == []
+async def test_a_stage_that_moves_says_nothing(impatient, caplog):
+    await watched("stage", time.monotonic)
+    assert caplog.messages == []
 
 
 async def test_an_event_loop_that_stands_in_a_call_has_its_traceback_on_standard_error(
-    lines, capfd
+    impatient, capfd
 ):
-    watching = asyncio.create_task(watch("stage", lambda: 0, lines.append))
+    watching = asyncio.create_task(watch("stage", lambda: 0))
     await asyncio.sleep(0)
     time.sleep(0.5)
     watching.cancel()

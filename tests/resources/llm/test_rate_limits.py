@@ -224,7 +224,7 @@ async def test_long_answers_of_a_server_with_free_capacity_are_asked_for_at_once
 
 
 def test_a_timeout_halves_once_for_all_that_were_sent_together():
-    one = Concurrency(16, timeout=10, current_time=0)
+    one = Concurrency(16, timeout=10)
     for _ in range(START):
         one.answered(sent_at=0, current_time=0.1)
     assert one.allowed == 16
@@ -236,7 +236,7 @@ def test_a_timeout_halves_once_for_all_that_were_sent_together():
 
 
 def test_it_grows_by_one_a_round_after_a_rate_limit_and_never_over_the_ceiling():
-    one = Concurrency(4, timeout=10, current_time=0)
+    one = Concurrency(4, timeout=10)
     one.halve(current_time=0)
     sizes = []
     for second in range(1, 14):
@@ -248,7 +248,7 @@ def test_it_grows_by_one_a_round_after_a_rate_limit_and_never_over_the_ceiling()
 
 
 def test_the_floor_is_one():
-    one = Concurrency(16, timeout=10, current_time=0)
+    one = Concurrency(16, timeout=10)
     for second in range(10):
         one.timed_out(sent_at=second, current_time=second)
 

@@ -40,18 +40,11 @@ class ChatClient:
     ):
         self._http, self._seconds = http, seconds
         url = f"{str(api.base_url).rstrip('/')}/chat/completions"
-        sample_request = http.build_request(
-            "GET", url, headers=api.auth_headers, timeout=api.timeout
-        )
-        sample_request.headers.update(
+        self._sample = http.build_request("GET", url, headers=api.auth_headers, timeout=api.timeout)
+        self._sample.headers.update(
             {"Accept": "application/json", "Content-Type": "application/json"}
         )
-        sample_request.headers.update({"User-Agent": api.user_agent, **headers})
-        self._url, self._headers, self._extensions = (
-            sample_request.url,
-            sample_request.headers,
-            sample_request.extensions,
-        )
+        self._sample.headers.update({"User-Agent": api.user_agent, **headers})
 
     async def post(self, body: bytes) -> httpx2.Response:
         """Send a body, and return the complete response.
@@ -59,8 +52,9 @@ class ChatClient:
         Raises openai.APIStatusError, APITimeoutError, APIConnectionError, TimeoutError,
         and the errors of the HTTP client's hooks.
         """
+        sample = self._sample
         request = httpx2.Request(
-            "POST", self._url, headers=self._headers, content=body, extensions=self._extensions
+            "POST", sample.url, headers=sample.headers, content=body, extensions=sample.extensions
         )
         try:
             async with asyncio.timeout(self._seconds):

@@ -91,14 +91,10 @@ def _call(
     attempts: int,
 ) -> Call:
     return Call(
-        key=ledger_request.key,
+        **ledger_request._asdict(),
         provider=spec.provider,
         endpoint=spec.endpoint(),
         model=spec.model,
-        prompt_version=ledger_request.prompt_version,
-        stage=ledger_request.stage,
-        run=ledger_request.run,
-        via=ledger_request.via,
         outcome=outcome,
         finish_reason=reply.finish_reason,
         prompt_tokens=reply.prompt_tokens,
@@ -109,7 +105,6 @@ def _call(
         created_at=current_time(),
         response=reply.text,
         reasoning=reply.reasoning,
-        request=ledger_request.request,
         answered_as=_another_model(spec.model, reply.model),
         claimed_tokens=reply.claimed_tokens,
         image_tokens=reply.image_tokens,

@@ -48,23 +48,23 @@ def require_sound(path: Path) -> None:
 
 def has_calls(path: Path) -> bool:
     """Tell whether a ledger has any call; False for a file that does not exist or cannot be read."""
-    try:
-        with _connected(path) as connection:
-            return connection.execute("SELECT 1 FROM calls LIMIT 1").fetchone() is not None
-    except (StoreError, sqlite3.Error):
-        return False
+    return bool(_rows(path, "SELECT 1 FROM calls LIMIT 1"))
 
 
 def keys_of_calls(path: Path) -> frozenset[str]:
     """Return the keys of all calls of a ledger of any version; none if it does not exist or cannot be
     read.
     """
-    query = "SELECT key FROM calls UNION SELECT key FROM charges"
+    rows = _rows(path, "SELECT key FROM calls UNION SELECT key FROM charges")
+    return frozenset(key for (key,) in rows)
+
+
+def _rows(path: Path, query: str) -> list[tuple[str]]:
     try:
         with _connected(path) as connection:
-            return frozenset(key for (key,) in connection.execute(query))
+            return connection.execute(query).fetchall()
     except (StoreError, sqlite3.Error):
-        return frozenset()
+        return []
 
 
 def check_all(path: Path) -> LedgerCheckResult:

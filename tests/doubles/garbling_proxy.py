@@ -120,9 +120,9 @@ class GarblingProxy:
         """Withhold the reply as a provider's content filter does: status 200, no text."""
         self.rewrite(when, lambda _true: None, "content_filter")
 
-    def refuse(self, when: When, status: int, message: str, code: str | None = None) -> None:
+    def refuse(self, when: When, status: int, message: str) -> None:
         """Answer with an error. 5xx is tried again by the gateway, with waits between."""
-        error = {"message": message, "type": "test", "param": None, "code": code}
+        error = {"message": message, "type": "test", "param": None, "code": None}
         self._rules.append(_Rule(when, status=status, error=error))
 
     def heal(self) -> None:

@@ -5,9 +5,7 @@ import io
 from PIL import Image
 
 
-def one_colour(
-    colour: object, size: tuple[int, int] = (60, 40), form: str = "PNG", mode: str = "RGB"
-) -> bytes:
+def one_colour(colour: object, size: tuple[int, int] = (60, 40), form: str = "PNG") -> bytes:
     data = io.BytesIO()
-    Image.new(mode, size, colour).save(data, form)  # type: ignore[arg-type]
+    Image.new("RGB", size, colour).save(data, form)  # type: ignore[arg-type]
     return data.getvalue()

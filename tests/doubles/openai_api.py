@@ -63,11 +63,8 @@ class ScriptedApi(Api):
         self.url = ""
         self.answers(content="Fine.")
 
-    def replies(self, data: bytes, status: int = 200, kind: str = "application/json") -> None:
-        self._replies = [http_reply(status, data, kind=kind)]
-
-    def refuses(self, message: str, status: int, **fields: object) -> None:
-        self.replies(json.dumps({"error": {"message": message, **fields}}).encode(), status)
+    def replies(self, data: bytes, status: int = 200) -> None:
+        self._replies = [http_reply(status, data)]
 
     def answers(self, finish_reason: str | None = "stop", **message: object) -> None:
         self.replies(completion({"role": "assistant", **message}, 3, 2, finish_reason))

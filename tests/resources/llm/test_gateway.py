@@ -18,6 +18,7 @@ from tests.resources.llm.entries import AskingGateway, ask, gateway_of, question
 pytestmark = pytest.mark.slow
 
 PRICE = {"prompt": 1_000_000, "completion": 10}
+REFUSAL = b'{"error": {"message": "No."}}'
 
 
 @pytest.fixture
@@ -47,7 +48,7 @@ def test_the_same_question_ten_times_at_once_is_sent_once(gateway, api):
     assert (counted.prompt_tokens, counted.completion_tokens) == (10, 5)
     assert sorted(outcome.cached for outcome in outcomes) == [False] + [True] * 9
 
-    api.refuses("No.", 400)
+    api.replies(REFUSAL, 400)
     _, counted = gateway.ask("s", questions(1, "other") * 10)
     assert len(api.received) == 2 and counted.failures == {"bad_request": 10}
 
@@ -74,7 +75,7 @@ def test_the_ledger_says_who_was_asked_what_for_and_how_it_went(gateway, api):
 
 def test_progress_is_said_item_by_item_but_not_more_often_than_bearable(gateway, api, monkeypatch):
     gateway.ask("s", questions(3))
-    api.refuses("No.", 400)
+    api.replies(REFUSAL, 400)
     moments: list[progress.ProgressReport] = []
     requests = [*questions(3), *questions(1, "other")]
 

@@ -4,8 +4,9 @@ Images are identified by the SHA-256 of their bytes; the bytes are added when a 
 model accepts fewer images than a request has, images are joined to a grid or left out.
 """
 
+import itertools
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -100,54 +101,16 @@ def interleave(text: str, image_ids: list[str]) -> tuple[Part, ...]:
     return tuple(parts)
 
 
-@dataclass(frozen=True)
-class Grid:
-    """A part with one image that shows all `image_ids` as a numbered grid, in order."""
-
-    image_ids: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class RenderedMessage:
-    """A message to send. Its images may be joined to a grid; `parts` are in order."""
-
-    role: str
-    parts: tuple[Text | Image | Grid, ...]
-
-
-def all_shown(messages: Sequence[Message]) -> list[RenderedMessage]:
-    """Convert messages without changing their images."""
-    return [RenderedMessage(message.role, message.parts) for message in messages]
-
-
-def in_a_grid(messages: Sequence[Message]) -> list[RenderedMessage]:
-    """Replace the first image by a grid of all images, and each image by a text with its number."""
-    image_ids = tuple(
-        part.image_id for message in messages for part in message.parts if isinstance(part, Image)
-    )
-    n_seen = 0
-    shown = []
-    for message in messages:
-        parts: list[Text | Image | Grid] = []
-        for part in message.parts:
-            if isinstance(part, Image):
-                n_seen += 1
-                parts += [Grid(image_ids)] if n_seen == 1 else []
-                parts.append(Text(f"<image {n_seen} of the grid>"))
-            else:
-                parts.append(part)
-        shown.append(RenderedMessage(message.role, tuple(parts)))
-    return shown
-
-
-def sampled(messages: Sequence[Message], most: int) -> list[RenderedMessage]:
-    """Keep at most `most` images of messages, evenly spread; a text replaces each other image.
-
-    Args:
-        messages: The messages.
-        most: The largest number of images to keep.
+def in_a_grid(messages: Sequence[Message]) -> list[Message]:
+    """Keep the first image, in whose place the grid of all images is sent, and replace each image by a
+    text with its number.
     """
-    return all_shown(with_images_at(messages, evenly(n_images(messages), most)))
+
+    def with_number(place: int, image: Image) -> list[Part]:
+        number = Text(f"<image {place + 1} of the grid>")
+        return [image, number] if place == 0 else [number]
+
+    return _with_images(messages, with_number)
 
 
 def with_images_at(messages: Sequence[Message], places: Collection[int]) -> list[Message]:
@@ -157,24 +120,26 @@ def with_images_at(messages: Sequence[Message], places: Collection[int]) -> list
         messages: The messages.
         places: The places of the images to keep, from 0.
     """
-    n_seen = 0
+    return _with_images(
+        messages,
+        lambda place, image: [
+            image if place in places else Text(f"<image {place + 1} is left out>")
+        ],
+    )
+
+
+def _with_images(
+    messages: Sequence[Message], parts_of: Callable[[int, Image], list[Part]]
+) -> list[Message]:
+    """Replace each image by the parts that `parts_of` returns for its place, from 0, and the image."""
+    places = itertools.count()
     result = []
     for message in messages:
         parts: list[Part] = []
         for part in message.parts:
-            if isinstance(part, Image):
-                n_seen += 1
-                left_out = Text(f"<image {n_seen} is left out>")
-                parts.append(part if n_seen - 1 in places else left_out)
-            else:
-                parts.append(part)
+            parts += parts_of(next(places), part) if isinstance(part, Image) else [part]
         result.append(replace(message, parts=tuple(parts)))
     return result
-
-
-def n_images(messages: Sequence[Message]) -> int:
-    """Count the images of messages."""
-    return sum(isinstance(part, Image) for message in messages for part in message.parts)
 
 
 def evenly(n: int, most: int) -> list[int]:

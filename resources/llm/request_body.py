@@ -2,11 +2,11 @@
 
 import json
 import secrets
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from methods.ids import canonical_json
-from methods.prompts.messages import Grid, Image, RenderedMessage, all_shown, in_a_grid, sampled
+from methods.prompts.messages import Image, Message, evenly, in_a_grid, with_images_at
 from resources.images.store import ImageStore
 from resources.llm.estimate import (
     grid_sides,
@@ -36,9 +36,16 @@ def wire_body(request: ChatRequest, spec: ModelSpec, images: "ImageStore | _Mark
         ImageNotStored: An image is missing in the store.
         PromptError: A request to the mock model server has no task.
     """
+    grid = request.image_ids if request.images_done(spec) == "grid" else []
+
+    def url_of(image_id: str) -> str:
+        if grid:
+            return images.grid_base64(grid, spec.max_side * grid_sides(len(grid)))
+        return images.jpeg_base64(image_id, spec.max_side)
+
     body: Json = {
         "model": spec.model,
-        "messages": [_message(message, spec, images) for message in _shown(request, spec)],
+        "messages": [_message(message, spec, url_of) for message in _shown(request, spec)],
         **spec.params(request.params),
     }
     if request.schema and spec.sends_schema():
@@ -49,7 +56,7 @@ def wire_body(request: ChatRequest, spec: ModelSpec, images: "ImageStore | _Mark
     return body
 
 
-def _shown(request: ChatRequest, spec: ModelSpec) -> list[RenderedMessage]:
+def _shown(request: ChatRequest, spec: ModelSpec) -> Sequence[Message]:
     """Reduce the images of the messages to those that the model takes: as a grid or as a sample.
 
     With `many_images: fail`, a request with too many images is not sent at all.
@@ -58,20 +65,19 @@ def _shown(request: ChatRequest, spec: ModelSpec) -> list[RenderedMessage]:
         case "grid":
             return in_a_grid(request.messages)
         case "sample":
-            return sampled(request.messages, spec.max_images)
+            places = evenly(len(request.image_ids), spec.max_images)
+            return with_images_at(request.messages, places)
         case _:
-            return all_shown(request.messages)
+            return request.messages
 
 
-def _message(message: RenderedMessage, spec: ModelSpec, images: "ImageStore | _Marks") -> Json:
+def _message(message: Message, spec: ModelSpec, url_of: Callable[[str], str]) -> Json:
     """Make a message with its texts and images in order. The store caches the data URLs of images."""
     content: list[Json] = []
     for part in message.parts:
         if isinstance(part, Image):
-            content.append(_picture(images.jpeg_base64(part.image_id, spec.max_side), spec))
-        elif isinstance(part, Grid):
-            side = spec.max_side * grid_sides(len(part.image_ids))
-            content.append(_picture(images.grid_base64(part.image_ids, side), spec))
+            image_url = {"url": url_of(part.image_id), "detail": spec.detail}
+            content.append({"type": "image_url", "image_url": image_url})
         else:
             content.append({"type": "text", "text": part.text})
     # A message without images is sent as a string: some servers accept nothing
@@ -79,10 +85,6 @@ def _message(message: RenderedMessage, spec: ModelSpec, images: "ImageStore | _M
     text = "".join(str(part["text"]) for part in content if part["type"] == "text")
     has_images = any(part["type"] == "image_url" for part in content)
     return {"role": message.role, "content": content if has_images else text}
-
-
-def _picture(url: str, spec: ModelSpec) -> Json:
-    return {"type": "image_url", "image_url": {"url": url, "detail": spec.detail}}
 
 
 def unsendable(request: ChatRequest, spec: ModelSpec, key: str) -> Failure | None:

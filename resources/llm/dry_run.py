@@ -95,12 +95,7 @@ class DryModelCalls(ModelCalls):
         return outcome
 
     def foresee(self, answer_key: str | None, request: Callable[[], ChatRequest]) -> None:
-        """Count a request that the mock answer does not need, but a real answer may need.
-
-        Args:
-            answer_key: The key of the request that was answered. Only mock answers count.
-            request: Makes the request.
-        """
+        """Count a request that a mock answer does not need, but a real answer may need."""
         if answer_key not in self.gateway.stand_in_answers:
             return
         possible = request()

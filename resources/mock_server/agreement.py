@@ -153,8 +153,7 @@ def rate(request: ReceivedRequest) -> str:
 
 def grade(request: ReceivedRequest) -> str:
     """Return the mean rating of all answers, each against its reference, as a JSON object."""
-    pairs = zip(request.every("reference"), request.every("answer"), strict=False)
-    rated = [_rated(*pair) for pair in pairs]
+    rated = [_rated(*pair) for pair in _pairs(request, "reference")]
     if not rated:
         return _reply(_LOWEST_RATING, "There is no answer.")
     mean = round(sum(rating for rating, _ in rated) / len(rated))
@@ -258,13 +257,14 @@ def answer_unseen(request: ReceivedRequest) -> str:
 
 def mark(request: ReceivedRequest) -> str:
     """Return how far each answer agrees with its reference, from 0 to 10, as a JSON object."""
-    pairs = zip(request.every("reference"), request.every("answer"), strict=False)
-    return _numbered_object([_mark_of(*pair) for pair in pairs])
+    return _numbered_object([_mark_of(*pair) for pair in _pairs(request, "reference")])
 
 
 def ground(request: ReceivedRequest) -> str:
     """Return what each answer states that the pixels contradict, as a JSON object of lists."""
-    return _numbered_object([_unsupported(*pair, request.labelled) for pair in _pairs(request)])
+    return _numbered_object(
+        [_unsupported(*pair, request.labelled) for pair in _pairs(request, "question")]
+    )
 
 
 def reread(request: ReceivedRequest) -> str:
@@ -273,7 +273,7 @@ def reread(request: ReceivedRequest) -> str:
     """
     first_values: dict[tuple[int, str], tuple[str, int]] = {}
     findings = []
-    for number, (question, answer) in enumerate(_pairs(request), start=1):
+    for number, (question, answer) in enumerate(_pairs(request, "question"), start=1):
         against = []
         for fact in _facts(question, answer):
             if fact.kind == COLOUR:
@@ -309,8 +309,9 @@ def _mark_of(reference: str, answer: str) -> int:
     return round(HIGHEST * (agreement(reference, answer) if facts is None else facts))
 
 
-def _pairs(request: ReceivedRequest) -> list[tuple[str, str]]:
-    return list(zip(request.every("question"), request.every("answer"), strict=False))
+def _pairs(request: ReceivedRequest, tag: str) -> list[tuple[str, str]]:
+    """Return the sections with a tag, each with the answer at its place."""
+    return list(zip(request.every(tag), request.every("answer"), strict=False))
 
 
 def _facts(question: str, answer: str) -> list[StatedFact]:

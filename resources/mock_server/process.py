@@ -97,18 +97,15 @@ class MockServerProcess:
         ready, _, _ = select.select([stdout], [], [], START_SECONDS)
         line = stdout.readline().strip() if ready else ""
         if not line.startswith(_LINE):
-            raise self._failure("did not print its address")
+            raise MockServerError(
+                f"The mock model server did not print its address within {START_SECONDS} s; "
+                f"{self._end_of_stderr()}. On a busy machine, run again when other work has ended."
+            )
         return line.removeprefix(_LINE)
 
-    def _failure(self, what: str) -> MockServerError:
-        """Make an error with the end of the server's stderr and advice."""
-        tail = ""
-        if self._stderr is not None:
-            self._stderr.seek(0)
-            text = self._stderr.read().decode("utf-8", "replace")
-            tail = " ".join(text.split())[-_TAIL:]
-        detail = f"its stderr ends: {tail}" if tail else "its stderr is empty"
-        return MockServerError(
-            f"The mock model server {what} within {START_SECONDS} s; {detail}. On a busy "
-            "machine, run again when other work has ended."
-        )
+    def _end_of_stderr(self) -> str:
+        assert self._stderr is not None
+        self._stderr.seek(0)
+        text = self._stderr.read().decode("utf-8", "replace")
+        tail = " ".join(text.split())[-_TAIL:]
+        return f"its stderr ends: {tail}" if tail else "its stderr is empty"

@@ -33,10 +33,10 @@ class Call(NamedTuple):
     """One stored reply. `request` is the canonical request, `outcome` is ANSWERED,
     UNREAD or one of KEPT_KINDS.
 
-    `endpoint` is the identity of the server, `run` the run that paid, `via` is `live` or `batch`.
-    `answered_as` is the model that the reply names, if it is another one. `claimed_tokens` is the
-    server's token count if it is not plausible. `image_tokens` is the part of `prompt_tokens` for
-    images, if the server reports it.
+    `endpoint` is the identity of the server, `model` the server's name of the model, `run` the run that
+    paid, `via` is `live` or `batch`. `answered_as` is the model that the reply names, if it is another
+    one. `claimed_tokens` is the server's token count if it is not plausible; then the counts are
+    estimates. `image_tokens` is the part of `prompt_tokens` for images, if the server reports it.
     """
 
     key: str

@@ -1,10 +1,8 @@
 """The ledger's tables (schema). Only the modules of this folder open the store.
 
 Small columns come first in a row, so that reading them does not load the overflow pages of long texts.
-`seq` is the order of commits. `endpoint` is the identity of the server, and `model` the server's name
-of the model. `answered_as` is the model that the reply names, if it is another one. `claimed_tokens` is
-the server's token count if it is not plausible, and was replaced by an estimate. Both are NULL for
-nearly all rows. `image_tokens` is the part of the prompt's tokens for images, if the server reports it.
+`seq` is the order of commits. `calls.py` says what the other columns are; `answered_as` and
+`claimed_tokens` are NULL for nearly all rows.
 """
 
 from pathlib import Path

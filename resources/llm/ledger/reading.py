@@ -103,7 +103,7 @@ class LedgerPage(NamedTuple):
 
 
 class LedgerEntry(NamedTuple):
-    """One call or charge with the beginning of its texts.
+    """One call or charge with the beginning of its texts; `calls.py` says what the other fields are.
 
     Attributes:
         n_reply: The length of the whole reply in characters.
@@ -112,8 +112,6 @@ class LedgerEntry(NamedTuple):
         seconds: The time of the call; None for a charge.
         attempts: The number of attempts; None for a charge.
         detail: Why a charge brought no answer.
-        answered_as: The model that the reply names, if it is another one.
-        claimed_tokens: Token counts of the reply that are not plausible.
     """
 
     name: LedgerRowId

@@ -42,7 +42,11 @@ CONCURRENCY = 3
 """Maximum number of concurrent requests that Wikimedia allows."""
 MOST_BYTES = 32_000_000
 """Maximum size of a response in bytes. MediaWiki limits its responses to 8 MB."""
+TIMEOUT = 60.0
+"""Maximum duration of one attempt in seconds, until the last byte."""
 TRIES = 8
+FIRST_BACKOFF = 1.0
+"""The wait after the first failed attempt in seconds; doubled after each."""
 MAX_BACKOFF = 60.0
 MAX_WAIT = 600.0
 """Maximum wait in seconds: if a wiki asks for a longer wait, the run ends."""
@@ -64,10 +68,9 @@ class NoService(Exception):
 class ApiClient:
     """HTTP requests to the API with retries, over at most CONCURRENCY connections.
 
-    `timeout` is the limit of one attempt, until the last byte. `backoff` is the wait after the first
-    failed attempt; it doubles after each attempt. Both are in seconds. `pauses` are the pauses of
-    hosts, which outlive this client. `credentials` are sent with every request, but not to another host
-    after a redirect. The host of `api` may be on a private network; a redirect may not lead into one.
+    `pauses` are the pauses of hosts, which outlive this client. `credentials` are sent with every
+    request, but not to another host after a redirect. The host of `api` may be on a private network; a
+    redirect may not lead into one.
     """
 
     def __init__(
@@ -75,13 +78,9 @@ class ApiClient:
         user_agent: str,
         api: str,
         *,
-        timeout: float,
-        backoff: float,
         pauses: HostPauses,
-        credentials: Credentials | None = None,
+        credentials: Credentials | None,
     ) -> None:
-        self._timeout = timeout
-        self._backoff = backoff
         self._pauses = pauses
         self._http = httpx2.AsyncClient(
             auth=None if credentials is None else httpx2.BasicAuth(*credentials),
@@ -135,7 +134,7 @@ class ApiClient:
                 return _content(response)
             except _TransientApiError as trouble:
                 passing = trouble
-            doubled = min(self._backoff * 2**tried, MAX_BACKOFF)
+            doubled = min(FIRST_BACKOFF * 2**tried, MAX_BACKOFF)
             wait = doubled if passing.wait is None else passing.wait
             if passing.pauses_host:
                 self._pauses.pause(host_name(url), wait)
@@ -152,12 +151,12 @@ class ApiClient:
         while (wait := self._seconds_to_wait(host, url)) > 0:
             await asyncio.sleep(wait)
         try:
-            async with asyncio.timeout(self._timeout):
+            async with asyncio.timeout(TIMEOUT):
                 if parameters is not None and len(urlencode(parameters)) > LONGEST_URL:
                     return await self._http.post(url, data=parameters)
                 return await self._http.get(url, params=parameters)
         except TimeoutError:
-            raise _TransientApiError(f"no answer within {self._timeout:g} seconds") from None
+            raise _TransientApiError(f"no answer within {TIMEOUT:g} seconds") from None
         except PrivateAddress as private:
             raise WikipediaError(
                 f"{host} leads to {private.host}, which is on a private or local network: give the "

@@ -33,9 +33,8 @@ class Wikipedia:
 
     `contact` is the e-mail address or web page of the person who runs this. `api` is the API's address;
     `{language}` in it stands for the language of the wiki. A user and a password in the address are
-    sent, but not shown or stored. `timeout` is the limit of one attempt, `backoff` the wait after the
-    first failed attempt (doubled after each), both in seconds. `pauses` are the pauses of hosts, shared
-    with other clients of the same hosts.
+    sent, but not shown or stored. `pauses` are the pauses of hosts, shared with other clients of the
+    same hosts.
 
     Methods take the shard whose cache is used, the language of the wiki, and the titles. They
     return the facts of each distinct title, or why there are none. `on_progress(done, total)` gets
@@ -52,8 +51,6 @@ class Wikipedia:
         *,
         api: str = API,
         folder: Path,
-        timeout: float = 60.0,
-        backoff: float = 1.0,
         pauses: HostPauses | None = None,
     ) -> None:
         if not _is_contact(contact):
@@ -68,8 +65,6 @@ class Wikipedia:
         self._credentials = credentials(api)
         self._api = without_query(api)
         self._folder = folder
-        self._timeout = timeout
-        self._backoff = backoff
         self._pauses = HostPauses() if pauses is None else pauses
 
     def pages(
@@ -130,8 +125,6 @@ class Wikipedia:
             client = ApiClient(
                 self._user_agent,
                 self._api.replace("{language}", language),
-                timeout=self._timeout,
-                backoff=self._backoff,
                 pauses=self._pauses,
                 credentials=self._credentials,
             )

@@ -65,7 +65,7 @@ def test_what_does_not_pass_ends_in_a_sentence(wiki, wikipedia, tmp_path, monkey
     # Nobody is at home.
     with socket.create_server(("127.0.0.1", 0)) as closed:
         api = f"http://127.0.0.1:{closed.getsockname()[1]}/{{language}}/w/api.php"
-    nobody = Wikipedia("me@example.org", api=api, folder=tmp_path, backoff=0.01)
+    nobody = Wikipedia("me@example.org", api=api, folder=tmp_path)
     with pytest.raises(WikipediaError, match="connection failed"):
         nobody.pages("birds", "en", ["Owl"])
 
@@ -125,11 +125,10 @@ def test_an_answer_that_continues_for_ever_is_ended(
     assert len(wiki.requests) == n_requests
 
 
-def test_without_a_wait_asked_for_each_wait_is_twice_the_last(wiki, tmp_path):
+def test_without_a_wait_asked_for_each_wait_is_twice_the_last(wiki, wikipedia, monkeypatch):
+    monkeypatch.setattr(api_client, "FIRST_BACKOFF", 0.02)
     wiki.fail(faults.status(429), times=4)
-    Wikipedia("me@example.org", api=wiki.api, folder=tmp_path, backoff=0.02).pages(
-        "birds", "en", ["Bird 1"]
-    )
+    wikipedia.pages("birds", "en", ["Bird 1"])
     waits = [later.at - earlier.at for earlier, later in pairwise(wiki.requests[:5])]
     assert all(wait >= least for wait, least in zip(waits, [0.02, 0.04, 0.08, 0.16], strict=True))
 

@@ -36,7 +36,7 @@ def wiki() -> Iterator[AnsweringWiki]:
 
 
 def opened(wiki: AnsweringWiki, path: str, folder: Path) -> Wikipedia:
-    return Wikipedia(CONTACT, api=wiki.api(path), folder=folder, backoff=0.01)
+    return Wikipedia(CONTACT, api=wiki.api(path), folder=folder)
 
 
 def shard(wiki: AnsweringWiki, folder: Path, **chosen: list[str]) -> WikipediaShard:

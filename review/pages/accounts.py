@@ -1,9 +1,9 @@
 """HTML pages for signing in and out, and for administrators to manage accounts."""
 
 import os
+from collections.abc import Mapping
 
 from starlette.concurrency import run_in_threadpool
-from starlette.datastructures import FormData
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
@@ -11,7 +11,7 @@ from starlette.responses import RedirectResponse, Response
 from resources.review.accounts import ROLES, AccountError, Accounts
 from resources.review.sign_in_limits import TooManyAttempts
 from resources.web.ports import REVIEW_VARIABLE, review_page
-from review.pages.frame import say, show
+from review.pages.frame import say, show, with_form
 from review.security import (
     check_password,
     local_path,
@@ -65,18 +65,14 @@ async def logout(request: Request) -> Response:
 
 
 @require("admin")
-async def accounts(request: Request) -> Response:
+@with_form
+def accounts(request: Request, form: Mapping[str, str]) -> Response:
     """Show every account (GET), or change one (POST)."""
-    form = await request.form()
-    return await run_in_threadpool(_accounts_page, request, form)
-
-
-def _accounts_page(request: Request, form: FormData) -> Response:
     managed, code, done = _accounts(request), 200, {}
     if request.method == "POST":
-        name, action = str(form.get("name", "")), str(form.get("action", ""))
+        name, action = form.get("name", ""), form.get("action", "")
         try:
-            address = _act(request, managed, name, action, str(form.get("role", "")))
+            address = _act(request, managed, name, action, form.get("role", ""))
             done = {"link": address, "link_name": name}
         except AccountError as error:
             code, done = 422, {"problem": str(error)}

@@ -1,7 +1,8 @@
 """The common parts of the review app's HTML pages: templates, translations, keyboard shortcuts."""
 
 import re
-from functools import cache
+from collections.abc import Awaitable, Callable, Mapping
+from functools import cache, wraps
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from urllib.parse import urlsplit
 
 from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup, escape
+from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
@@ -160,6 +162,19 @@ def shown_item(request: Request) -> QueueItem:
     if item is None:
         raise HTTPException(404, say(request, "item.missing"))
     return item
+
+
+def with_form(
+    answer: Callable[[Request, Mapping[str, str]], Response],
+) -> Callable[[Request], Awaitable[Response]]:
+    """Make an endpoint from a function of a request and its form, which runs in a thread."""
+
+    @wraps(answer)
+    async def endpoint(request: Request) -> Response:
+        form = {name: str(value) for name, value in (await request.form()).items()}
+        return await run_in_threadpool(answer, request, form)
+
+    return endpoint
 
 
 def is_number(text: str) -> bool:

@@ -5,10 +5,10 @@ The queries are in `resources/review/lead.py`.
 
 import threading
 import time
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
@@ -18,10 +18,9 @@ from methods.review.assignment import BUCKETS, doubts
 from methods.review.kinds import KINDS
 from methods.review.overview import FEWEST_DECISIONS, by_day
 from methods.spreadsheet_cells import csv_file
-from resources.review.accounts import Account
 from resources.review.lead import FEWEST_IN_COMMON, RATED_ITEMS, Overview
 from resources.review.store import ReviewStore
-from review.pages.frame import MOST_DIGITS, is_number, say, show, store_of
+from review.pages.frame import MOST_DIGITS, is_number, say, show, store_of, with_form
 from review.security import require, signed_in
 
 QUICK_SECONDS, TIMES = 0.3, 30
@@ -98,65 +97,55 @@ def lead(request: Request) -> Response:
 
 
 @require("admin")
-async def release(request: Request) -> Response:
+@with_form
+def release(request: Request, form: Mapping[str, str]) -> Response:
     """End a person's lock on an item."""
-    form = await request.form()
-    item_id, annotator = str(form.get("item_id", "")), str(form.get("annotator", ""))
-    if not await run_in_threadpool(store_of(request).release, item_id, annotator):
+    if not store_of(request).release(form.get("item_id", ""), form.get("annotator", "")):
         raise HTTPException(404, say(request, "lead.no_hold"))
     return RedirectResponse("/lead?released=1#holds", 303)
 
 
 @require("admin")
-async def assign(request: Request) -> Response:
+@with_form
+def assign(request: Request, form: Mapping[str, str]) -> Response:
     """Assign items to a person, or end an assignment."""
-    form = await request.form()
-    account = signed_in(request)
-    values = {name: str(form.get(name, "")) for name in ("name", "kind", "bucket", "share", "end")}
-    await run_in_threadpool(_assign, request, account, values)
-    return RedirectResponse("/lead#assignments", 303)
-
-
-def _assign(request: Request, account: Account, values: dict[str, str]) -> None:
-    store = store_of(request)
-    if values["end"]:
-        if not is_number(values["end"]) or not store.end_assignment(
-            int(values["end"]), account.name
-        ):
+    store, made_by = store_of(request), signed_in(request).name
+    if end := form.get("end"):
+        if not is_number(end) or not store.end_assignment(int(end), made_by):
             raise HTTPException(404, say(request, "lead.no_assignment"))
-        return
-    person = request.app.state.accounts.get(values["name"])
-    any_bucket = not values["bucket"].isdecimal()
-    bucket = None if any_bucket else int(values["bucket"][:MOST_DIGITS])
-    share = values["share"] or "100"
+        return RedirectResponse("/lead#assignments", 303)
+    person = request.app.state.accounts.get(form.get("name", ""))
+    bucket = form.get("bucket", "")
+    number = int(bucket[:MOST_DIGITS]) if bucket.isdecimal() else None
+    share = form.get("share") or "100"
     percent = int(share) if is_number(share) else 0
+    kind = form.get("kind", "")
     if (
         person is None
         or person.disabled
-        or values["kind"] not in ("", *KINDS)
+        or kind not in ("", *KINDS)
         or not 1 <= percent <= 100
-        or not 1 <= (bucket or 1) <= BUCKETS
+        or not 1 <= (number or 1) <= BUCKETS
     ):
         raise HTTPException(422, say(request, "lead.not_assigned"))
     store.assign(
-        person.name,
-        person.role,
-        account.name,
-        kind=values["kind"] or None,
-        bucket=bucket,
+        *(person.name, person.role, made_by),
+        kind=kind or None,
+        bucket=number,
         share=percent / 100,
     )
+    return RedirectResponse("/lead#assignments", 303)
 
 
 @require("admin")
-async def make_gold(request: Request) -> Response:
+@with_form
+def make_gold(request: Request, form: Mapping[str, str]) -> Response:
     """Make gold items from the items that experts decided last."""
-    form = await request.form()
-    account, number = signed_in(request), str(form.get("n", ""))
+    number = form.get("n", "")
     if not is_number(number) or not 1 <= int(number) <= MOST_GOLD:
         raise HTTPException(422, say(request, "lead.not_gold"))
-    await run_in_threadpool(store_of(request).make_gold, int(number), account.name)
-    await run_in_threadpool(request.app.state.figures.clear)
+    store_of(request).make_gold(int(number), signed_in(request).name)
+    request.app.state.figures.clear()
     return RedirectResponse("/lead#gold", 303)
 
 

@@ -1,12 +1,11 @@
 """The HTML page of the review queue: progress, a list of items, and the reader's next item."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, get_args
 from urllib.parse import urlencode
 
-from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
@@ -16,7 +15,7 @@ from methods.review.process import DONE, Status
 from resources.review.accounts import Account
 from resources.review.items import MOST_SEARCHED, Filters, ItemSummary, StatusCount, counted_of
 from resources.review.store import ReviewStore
-from review.pages.frame import say, sees_queue, show, store_of
+from review.pages.frame import say, sees_queue, show, store_of, with_form
 from review.security import require, signed_in
 
 PAGE = 50
@@ -74,17 +73,11 @@ def _queue(
 
 
 @require("annotator")
-async def next_item(request: Request) -> Response:
+@with_form
+def next_item(request: Request, form: Mapping[str, str]) -> Response:
     """Lock the next item and go to its page, or back to the queue if there is none."""
-    form = await request.form()
-    kind = str(form.get("kind", ""))
-    address = await run_in_threadpool(
-        next_address,
-        request.app.state.store,
-        signed_in(request),
-        kind if kind in KINDS else None,
-    )
-    return RedirectResponse(address, 303)
+    kind = form.get("kind") if form.get("kind") in KINDS else None
+    return RedirectResponse(next_address(store_of(request), signed_in(request), kind), 303)
 
 
 def next_address(store: ReviewStore, account: Account, kind: str | None) -> str:

@@ -21,16 +21,7 @@ LINE_KEYS_TO_FILL = ("verdict", "edits", "reason", "note")
 def write_jsonl(items: Iterable[QueueItem], round: int, out: Path) -> None:
     """Write items as JSON Lines, one item per line.
 
-    Args:
-        items: The items.
-        round: The round.
-        out: The file.
-
-    Returns:
-        The number of items.
-
-    Raises:
-        FileExistsError: The file exists and may have been filled in.
+    Raises FileExistsError if the file exists, as it may have been filled in.
     """
     lines = (json.dumps(_line(item, round), ensure_ascii=False) for item in items)
     write_new(out, "".join(line + "\n" for line in lines).encode())

@@ -180,15 +180,7 @@ async def check_password(request: Request, name: str, password: str) -> Account 
 
 
 async def use_link(request: Request, token: str) -> Account | None:
-    """Use a sign-in link, which works once.
-
-    Args:
-        request: The request.
-        token: The token of the link.
-
-    Returns:
-        The account; None for a used, expired or unknown link.
-    """
+    """Use a sign-in link, which works once. None for a used, expired or unknown link."""
     _require_post(request)
     return await run_in_threadpool(_sender(request).accounts.use_link, token)
 
@@ -215,12 +207,7 @@ async def sign_in(request: Request, response: Response, account: Account) -> Non
 
 
 async def sign_out(request: Request, response: Response) -> None:
-    """End the session, and delete its cookie.
-
-    Args:
-        request: The request.
-        response: The response that deletes the cookie.
-    """
+    """End the session, and delete its cookie in the response."""
     sender = _sender(request)
     await run_in_threadpool(sender.accounts.end_session, sender.token)
     _drop_cookie(request, response, SESSION_COOKIE)

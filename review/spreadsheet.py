@@ -53,16 +53,7 @@ class NotASpreadsheet(UserError):
 def write_csv(items: Iterable[QueueItem], round: int, out: Path) -> None:
     """Write the rows of each item.
 
-    Args:
-        items: The items.
-        round: The round.
-        out: The file.
-
-    Returns:
-        The number of items.
-
-    Raises:
-        FileExistsError: The file exists; it may have been filled in.
+    Raises FileExistsError if the file exists, as it may have been filled in.
     """
     rows = (row for item in items for row in _rows(item, round))
     cells = ([row.get(name) for name in COLUMNS] for row in rows)

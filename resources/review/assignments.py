@@ -183,12 +183,7 @@ def rows_of(
 
 
 def insert(connection: Connection, rows: Iterable[Row]) -> None:
-    """Store the rows of `rows_of`.
-
-    Args:
-        connection: The review store.
-        rows: The rows.
-    """
+    """Store the rows of `rows_of`."""
     values = [dict(zip(_COLUMNS, row, strict=True)) for row in rows]
     if values:
         connection.execute(ASSIGNED.insert(), values)

@@ -67,15 +67,7 @@ def add(
 
 
 def read(connection: Connection, item_id: str | None = None) -> list[Comment]:
-    """Read comments in the order in which they were written.
-
-    Args:
-        connection: The review store.
-        item_id: The item; None for all.
-
-    Returns:
-        The comments.
-    """
+    """Read comments, on one item or all, in the order in which they were written."""
     query = COMMENTS.select().order_by(COMMENTS.c.comment_id)
     if item_id is not None:
         query = query.where(COMMENTS.c.item_id == item_id)

@@ -50,12 +50,7 @@ class OwnDecision(NamedTuple):
 def append(connection: Connection, decision: Decision) -> int | None:
     """Store a decision.
 
-    Args:
-        connection: A transaction of the review store.
-        decision: The decision.
-
-    Returns:
-        Its event id; None if a decision with its source hash is stored already.
+    Returns its event id; None if a decision with its source hash is stored already.
     """
     return connection.execute(_APPEND, _values(decision)).scalar()
 

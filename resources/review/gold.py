@@ -152,12 +152,7 @@ def read(connection: Connection) -> list[dict[str, Any]]:
 def insert(connection: Connection, new: NewGold) -> int:
     """Store a gold item; the item that it copies is in the store.
 
-    Args:
-        connection: The review store.
-        new: The gold item.
-
-    Returns:
-        1, or 0 if it is stored already.
+    Returns 1, or 0 if it is stored already.
     """
     values = {
         "item_id": new.item["item_id"],
@@ -173,28 +168,12 @@ def insert(connection: Connection, new: NewGold) -> int:
 
 
 def is_gold(connection: Connection, item_id: str) -> bool:
-    """Check whether an item is a gold item.
-
-    Args:
-        connection: The review store.
-        item_id: The id.
-
-    Returns:
-        True for a gold item.
-    """
+    """Check whether an item is a gold item."""
     return connection.execute(_IS_GOLD, {"item_id": item_id}).first() is not None
 
 
 def answers(connection: Connection, reviewer: str | None = None) -> list[GoldAnswer]:
-    """Read the decisions on gold items, without skips, in the order of events.
-
-    Args:
-        connection: The review store.
-        reviewer: The person; None for all.
-
-    Returns:
-        The decisions with whether they agree with the expert.
-    """
+    """Read the decisions on gold items, of one person or all, without skips, in the order of events."""
     gold = {
         row.item_id: (from_json(row.item), from_json(row.expected))
         for row in connection.execute(_ANSWERED, {"reviewer": reviewer}).all()
@@ -256,15 +235,7 @@ def next_gold(
 
 
 def taken_back_gold(connection: Connection, values: dict[str, Any]) -> Row[Any] | None:
-    """Find a gold item whose decision the person took back.
-
-    Args:
-        connection: The review store.
-        values: The person and the item of the query.
-
-    Returns:
-        The row of the item; None if it is not a gold item, or was not taken back.
-    """
+    """Find the row of a gold item whose decision the person took back, by both in `values`."""
     return connection.execute(_TAKEN_BACK, values).first()
 
 

@@ -64,23 +64,13 @@ def rules_of(stored: str | None) -> RuleBook:
 def follows_rules(connection: Connection, rules: RuleBook) -> bool:
     """Check whether the stored statuses are based on these rules.
 
-    Args:
-        connection: The review store.
-        rules: The review rules.
-
-    Returns:
-        False if the store has other rules, or writes them in an earlier version's format.
+    False if the store has other rules, or writes them in an earlier version's format.
     """
     return bool(connection.execute(_RULES).scalar() == rules.model_dump_json())
 
 
 def set_rules(connection: Connection, rules: RuleBook) -> None:
-    """Store the rules, and update the status of every item.
-
-    Args:
-        connection: The review store.
-        rules: The review rules.
-    """
+    """Store the rules, and update the status of every item."""
     connection.execute(_SET_RULES, {"rules": rules.model_dump_json()})
     rebuild(connection)
 
@@ -93,12 +83,7 @@ def rebuild(connection: Connection) -> None:
 
 
 def update(connection: Connection, item_ids: Sequence[str]) -> None:
-    """Recompute the status of items. Withdrawn and unknown items get no status.
-
-    Args:
-        connection: A transaction of the review store.
-        item_ids: The items.
-    """
+    """Recompute the status of items. Withdrawn and unknown items get no status."""
     stored, any_assignments = connection.execute(_BASIS).one()
     rules = rules_of(stored)
     all_assignments = assignments.assignments(connection) if any_assignments else []

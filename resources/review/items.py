@@ -169,15 +169,7 @@ def update_queue(
 
 
 def read(connection: Connection, item_id: str) -> QueueItem | None:
-    """Read an item as it was last queued, even if it was withdrawn since.
-
-    Args:
-        connection: The review store.
-        item_id: The item.
-
-    Returns:
-        The item; None for an unknown id.
-    """
+    """Read an item as it was last queued, even if it was withdrawn since; None for an unknown id."""
     stored = connection.execute(_ITEM, {"item_id": item_id}).scalar()
     if stored is None:
         return None
@@ -226,15 +218,7 @@ def visible_decisions(
 
 
 def queued(connection: Connection, kinds: Sequence[str] = tuple(KINDS)) -> list[QueueItem]:
-    """Read the queued items of some kinds in order.
-
-    Args:
-        connection: The review store.
-        kinds: The kinds.
-
-    Returns:
-        The items.
-    """
+    """Read the queued items of some kinds in order."""
     stored = connection.execute(_QUEUED, {"kinds": list(kinds)}).scalars()
     return [from_json(item) for item in stored]
 

@@ -125,15 +125,7 @@ def work(connection: Connection) -> list[DecisionEffort]:
 
 
 def needed_decisions(connection: Connection, rules: RuleBook) -> dict[int, int]:
-    """Estimate the decisions that are still needed.
-
-    Args:
-        connection: The review store.
-        rules: The review rules.
-
-    Returns:
-        The number by round; for experts the expected number.
-    """
+    """Estimate the decisions that are still needed, by round; for experts the expected number."""
     annotators, experts = 0, 0.0
     for row in connection.execute(sql("needed")):
         rule = rules.rules_for(row.kind)

@@ -286,27 +286,14 @@ def delete_old(connection: Connection) -> None:
 
 
 def renew(connection: Connection, claim: LockClaim) -> bool:
-    """Extend a lock to LOCK_SECONDS from now.
-
-    Args:
-        connection: The review store.
-        claim: The lock.
-
-    Returns:
-        False if it has expired.
-    """
+    """Extend a lock to LOCK_SECONDS from now. False if it has expired."""
     time = time_of_locks(connection)
     values = {**claim._asdict(), "now": time, "until": later(time, LOCK_SECONDS)}
     return bool(connection.execute(_RENEW, values).rowcount)
 
 
 def unlock(connection: Connection, claim: LockClaim) -> None:
-    """End a lock; the draft stays. A lock that is unknown or somebody else's changes nothing.
-
-    Args:
-        connection: The review store.
-        claim: The lock.
-    """
+    """End a lock; the draft stays. A lock that is unknown or somebody else's changes nothing."""
     connection.execute(_END, {**claim._asdict(), "now": advance(connection)})
 
 
@@ -342,14 +329,9 @@ def save_draft(
 
 
 def draft(connection: Connection, claim: LockClaim) -> tuple[dict[str, Any] | None, str | None]:
-    """Read the draft that a person saved for the locked content in this round.
+    """Read the draft that a person saved for the locked content in this round, and its version.
 
-    Args:
-        connection: The review store.
-        claim: The lock.
-
-    Returns:
-        The draft and its version; None and None if there is none.
+    Both are None if there is none.
     """
     stored = _stored_draft(connection, claim)
     if stored is None:

@@ -75,12 +75,7 @@ def replace(connection: Connection, old: str, new: str) -> int:
 def forget(connection: Connection, name: str) -> str:
     """Replace a name by a new pseudonym; delete the person's locks, drafts, sessions and links.
 
-    Args:
-        connection: The review store.
-        name: The name.
-
-    Returns:
-        The pseudonym.
+    Returns the pseudonym.
     """
     pseudonym = f"person-{secrets.token_hex(4)}"
     for table, column in (
@@ -101,11 +96,8 @@ def forget(connection: Connection, name: str) -> str:
 def unite(connection: Connection, folded: Callable[[str], str]) -> None:
     """Merge the spellings of a name on decisions, since imports of earlier versions accepted any name.
 
-    The name of the account wins, else the first spelling.
-
-    Args:
-        connection: The review store.
-        folded: Normalizes a name, so that its spellings become equal.
+    The name of the account wins, else the first spelling. `folded` normalizes a name, so that its
+    spellings become equal.
     """
     for old, new in spellings(connection, folded).items():
         replace(connection, old, new)
@@ -114,12 +106,7 @@ def unite(connection: Connection, folded: Callable[[str], str]) -> None:
 def spellings(connection: Connection, folded: Callable[[str], str]) -> dict[str, str]:
     """Find names on decisions that are other spellings of an account's name or an earlier name.
 
-    Args:
-        connection: The review store.
-        folded: Normalizes a name, so that its spellings become equal.
-
-    Returns:
-        Spelling -> the name that replaces it.
+    `folded` is that of `unite`. Returns the name that replaces each spelling.
     """
     accounts = connection.execute(text("SELECT folded, name FROM accounts"))
     first = {row.folded: row.name for row in accounts}

@@ -65,29 +65,13 @@ class Revocation:
 
 
 def read(connection: Connection, item_id: str | None = None) -> dict[int, Revocation]:
-    """Read revocations of decisions.
-
-    Args:
-        connection: The review store.
-        item_id: The item; None for all.
-
-    Returns:
-        The revocations by the id of the revoked event.
-    """
+    """Read revocations, on one item or all, by the id of the revoked event."""
     rows = connection.execute(_READ, {"item_id": item_id})
     return {row.event_id: Revocation(*row) for row in rows}
 
 
 def last_of(connection: Connection, person: str) -> Decision | None:
-    """Find the last decision of a person if they may take it back.
-
-    Args:
-        connection: The review store.
-        person: The person.
-
-    Returns:
-        The decision; None if they may not.
-    """
+    """Find the last decision of a person; None if they may not take it back."""
     row = connection.execute(_LAST, {"person": person}).first()
     if row is None:
         return None

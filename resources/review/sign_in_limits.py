@@ -83,10 +83,5 @@ def _counted_as(address: str) -> str:
 
 
 def forget_attempts(connection: Connection, name_hash: str) -> None:
-    """Forget the attempts for a name after a successful sign-in.
-
-    Args:
-        connection: The review store.
-        name_hash: The hash of the name.
-    """
+    """Forget the attempts for a name, by its hash, after a successful sign-in."""
     connection.execute(_FORGET, {"name_hash": name_hash})

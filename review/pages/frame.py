@@ -107,15 +107,7 @@ def language_of(request: Request) -> str:
 
 
 def say(request: Request, name: str) -> str:
-    """Return a text of the interface in the reader's language.
-
-    Args:
-        request: The request.
-        name: The name of the text.
-
-    Returns:
-        The text.
-    """
+    """Return a text of the interface, by its name, in the reader's language."""
     return texts(language_of(request))[name]
 
 
@@ -130,27 +122,14 @@ def sees_queue(request: Request) -> bool:
 
     Annotators may not if the rules have gold items: the list has the item that a gold item copies, with
     its decisions, and does not have the copy.
-
-    Args:
-        request: The request.
-
-    Returns:
-        True if they may.
     """
     return security.signed_in(request).may("expert") or not store_of(request).rules().uses_gold
 
 
 def shown_item(request: Request) -> QueueItem:
-    """Return the item of the address if the reader may see it.
+    """Return the item of the address.
 
-    Args:
-        request: The request.
-
-    Returns:
-        The item.
-
-    Raises:
-        HTTPException: There is no such item, or the reader may not see it.
+    Raises HTTPException if there is no such item, or the reader may not see it.
     """
     store, name = store_of(request), security.signed_in(request).name
     item_id = request.path_params["item_id"]
@@ -217,15 +196,7 @@ def show(request: Request, template: str, code: int = 200, **values: Any) -> HTM
 
 
 def refuse(request: Request, error: HTTPException) -> Response:
-    """Make the response to a request that failed or was refused.
-
-    Args:
-        request: The request.
-        error: The status and sentence.
-
-    Returns:
-        An HTML page, or JSON for a script.
-    """
+    """Make the response to a request that failed or was refused: HTML, or JSON for a script."""
     # Messages of the server are translated by their English sentence.
     message = texts(language_of(request)).get(error.detail, error.detail)
     if security.wants_json(request):

@@ -113,55 +113,44 @@ def import_records(
     Returns:
         The counts, and the messages of invalid records.
     """
+    queue = {item["item_id"]: item for item in items}
     # Serialize imports, so that each finds the decisions of earlier ones.
     with FileLock(f"{store.path}.import.lock"):
-        return _import_records(
-            {item["item_id"]: item for item in items}, store, records, reviewer, round
-        )
-
-
-def _import_records(
-    queue: dict[str, QueueItem],
-    store: ReviewStore,
-    records: Iterable[Record],
-    reviewer: str,
-    round: int,
-) -> ImportResult:
-    decided, rules = by_item(store.decisions()), store.rules()
-    holders: dict[str, set[str]] = defaultdict(set)
-    for hold in store.holds():
-        if hold.annotator != reviewer and hold.round == round:
-            holders[hold.item_id].add(hold.annotator)
-    current_time = datetime.now(UTC)
-    valid: list[tuple[int, str, Decision]] = []
-    problems: list[tuple[int, str]] = []
-    left_open = n_known = 0
-    for number, record in enumerate(records):
-        try:
-            values = _values(record)
-            item = _item_of(values, queue)
-            before = decided[item["item_id"]]
-            state = review_state(item, before, rules.rules_for(item["kind"]))
-            decided_on = _item_decided_on(values, state, before, item)
-            _check_record(values, decided_on, round)
-            if not any(values.get(key) for key in KEYS_TO_FILL):
-                left_open += 1
-                continue
-            decision = _decision(values, decided_on, reviewer, round, current_time)
-            if _is_known(decision, before):
-                n_known += 1
-                continue
-            _check_may_decide(decision, before, state)
-            _check_not_open(holders[item["item_id"]], state)
-            valid.append((number, record.place, decision))
-        except StaleDecision as conflict:
-            problems.append((number, f"{record.place}: conflict: {conflict}"))
-        except (ValueError, RecursionError) as error:
-            problems.append((number, f"{record.place}: {error}"))
-    unambiguous, conflicts = _without_conflicts(valid)
-    added, known_by_now = store.append(unambiguous)
-    reports = [problem for _, problem in sorted([*problems, *conflicts])]
-    return ImportResult(added, n_known + known_by_now, reports, left_open)
+        decided, rules = by_item(store.decisions()), store.rules()
+        holders: dict[str, set[str]] = defaultdict(set)
+        for hold in store.holds():
+            if hold.annotator != reviewer and hold.round == round:
+                holders[hold.item_id].add(hold.annotator)
+        current_time = datetime.now(UTC)
+        valid: list[tuple[int, str, Decision]] = []
+        problems: list[tuple[int, str]] = []
+        left_open = n_known = 0
+        for number, record in enumerate(records):
+            try:
+                values = _values(record)
+                item = _item_of(values, queue)
+                before = decided[item["item_id"]]
+                state = review_state(item, before, rules.rules_for(item["kind"]))
+                decided_on = _item_decided_on(values, state, before, item)
+                _check_record(values, decided_on, round)
+                if not any(values.get(key) for key in KEYS_TO_FILL):
+                    left_open += 1
+                    continue
+                decision = _decision(values, decided_on, reviewer, round, current_time)
+                if _is_known(decision, before):
+                    n_known += 1
+                    continue
+                _check_may_decide(decision, before, state)
+                _check_not_open(holders[item["item_id"]], state)
+                valid.append((number, record.place, decision))
+            except StaleDecision as conflict:
+                problems.append((number, f"{record.place}: conflict: {conflict}"))
+            except (ValueError, RecursionError) as error:
+                problems.append((number, f"{record.place}: {error}"))
+        unambiguous, conflicts = _without_conflicts(valid)
+        added, known_by_now = store.append(unambiguous)
+        reports = [problem for _, problem in sorted([*problems, *conflicts])]
+        return ImportResult(added, n_known + known_by_now, reports, left_open)
 
 
 def _values(record: Record) -> dict[str, Any]:

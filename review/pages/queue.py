@@ -13,7 +13,7 @@ from starlette.responses import RedirectResponse, Response
 from methods.review.kinds import KINDS
 from methods.review.process import DONE, Status
 from resources.review.accounts import Account
-from resources.review.items import MOST_SEARCHED, Filters, ItemSummary, StatusCount, counted_of
+from resources.review.items import MOST_SEARCHED, Filters, StatusCount, counted_of
 from resources.review.store import ReviewStore
 from review.pages.frame import say, sees_queue, show, store_of, with_form
 from review.security import require, signed_in
@@ -34,9 +34,16 @@ def queue(request: Request) -> Response:
     offset = int(parameters["offset"]) if _PLACE.fullmatch(parameters.get("offset", "")) else 0
     counts = store.progress()
     rows: Sequence[Any]
+    listed: dict[str, Any]
     if sees_queue(request):
         rows, total = store.page(filters, offset, PAGE)
-        listed = _queue(request, rows, counts)
+        present = {count.status for count in counts}
+        listed = {
+            "items": rows,
+            "progress": _by_kind(counts),
+            "statuses": [name for name in STATUSES if name in present or name in STATUSES[:2]],
+            "reviewers": [account.name for account in request.app.state.accounts.all()],
+        }
     else:
         filters = Filters(kind=filters.kind)
         rows, total = store.own_decisions(account.name, offset, PAGE)
@@ -57,19 +64,6 @@ def queue(request: Request) -> Response:
         calibrates=account.role == "annotator" and store.in_calibration(account.name),
         **listed,
     )
-
-
-def _queue(
-    request: Request, items: Sequence[ItemSummary], counts: list[StatusCount]
-) -> dict[str, Any]:
-    """Return the list of items and the progress, for readers who may look at every item."""
-    present = {count.status for count in counts}
-    return {
-        "items": items,
-        "progress": _by_kind(counts),
-        "statuses": [name for name in STATUSES if name in present or name in STATUSES[:2]],
-        "reviewers": [account.name for account in request.app.state.accounts.all()],
-    }
 
 
 @require("annotator")

@@ -34,6 +34,8 @@ def task_of(item: QueueItem, round: int, images: ImageStore) -> dict[str, Any]:
     """
     kind, content = item["kind"], item["content"]
     texts = item_texts(kind, content)
+    # In the order of the config's text areas.
+    to_write = [text for text in texts if text.editable and text.name != CHOOSES.get(kind)]
     data: dict[str, Any] = {
         "item_id": item["item_id"],
         "content_hash": item["content_hash"],
@@ -45,24 +47,12 @@ def task_of(item: QueueItem, round: int, images: ImageStore) -> dict[str, Any]:
             for number, image_id in enumerate(item["image_ids"], start=1)
         ],
         "help": [{"label": label, "text": text} for label, text in context_texts(item)],
-        "read": [
-            _shown(text, item) for text in texts if not text.editable or is_choice(text, kind)
-        ],
-        "write": [_shown(text, item) for text in written_texts(texts, kind)],
+        "read": [_shown(text, item) for text in texts if text not in to_write],
+        "write": [_shown(text, item) for text in to_write],
     }
     if kind in CHOOSES:
         data["options"] = [{"value": label} for label in _labels(kind, content)]
     return {"data": data}
-
-
-def written_texts(texts: list[ItemText], kind: str) -> list[ItemText]:
-    """The texts that annotators write, in the order of the config's text areas."""
-    return [text for text in texts if text.editable and not is_choice(text, kind)]
-
-
-def is_choice(text: ItemText, kind: str) -> bool:
-    """Whether the text is set by choosing one of a few labels."""
-    return text.name == CHOOSES.get(kind)
 
 
 def _shown(text: ItemText, item: QueueItem) -> dict[str, str]:

@@ -11,29 +11,25 @@ from methods.naming import listed
 from resources.warehouse import Warehouse
 
 
-def critic_check() -> dg.AssetChecksDefinition:
-    """Build the blocking check that a critic's training and test split share no content."""
-
-    @asset_check(
-        asset=dg.AssetKey(["evaluate", "critic_pairs"]),
-        name="not_contaminated",
-        blocking=True,
-        description="No group, image, question or nearly the same question is in both splits.",
+@asset_check(
+    asset=dg.AssetKey(["evaluate", "critic_pairs"]),
+    name="not_contaminated",
+    blocking=True,
+    description="No group, image, question or nearly the same question is in both splits.",
+)
+def critic_check(warehouse: dg.ResourceParam[Warehouse]) -> dg.AssetCheckResult:
+    """Check that the training and the test split of a critic share no content."""
+    overlaps = shared_by_splits(warehouse.read("evaluate/critic_pairs").to_pylist())
+    first = [f"{overlap.kind}: {overlap.what}"[:200] for overlap in overlaps]
+    wrong = (
+        f"evaluate.critic_pairs has in both splits {listed(first, 3)}: materialize "
+        "evaluate/critic_pairs again."
     )
-    def check(warehouse: dg.ResourceParam[Warehouse]) -> dg.AssetCheckResult:
-        overlaps = shared_by_splits(warehouse.read("evaluate/critic_pairs").to_pylist())
-        first = [f"{overlap.kind}: {overlap.what}"[:200] for overlap in overlaps]
-        wrong = (
-            f"evaluate.critic_pairs has in both splits {listed(first, 3)}: materialize "
-            "evaluate/critic_pairs again."
-        )
-        return result(
-            wrong if overlaps else None,
-            {**Counter(overlap.kind for overlap in overlaps), "first of them": first[:N_SHOWN]},
-        )
-
-    return check
+    return result(
+        wrong if overlaps else None,
+        {**Counter(overlap.kind for overlap in overlaps), "first of them": first[:N_SHOWN]},
+    )
 
 
 ASSETS = [critic_pairs]
-CHECKS = [critic_check()]
+CHECKS = [critic_check]

@@ -92,7 +92,7 @@ def score(desk: Desk, *, groups: range, reason: str | None = "Because.") -> None
 def materialize(desk: Desk, **config: Row) -> dg.ExecuteInProcessResult:
     """The pairs with their check; judge quality, which takes seconds, where it has a config."""
     return dg.materialize(
-        [critic_pairs, critic_check(), *([judge_quality] if "judge_quality" in config else [])],
+        [critic_pairs, critic_check, *([judge_quality] if "judge_quality" in config else [])],
         resources={
             "warehouse": desk.warehouse,
             "review_store": desk.store,
@@ -151,7 +151,7 @@ def test_pairs_follow_from_scores_of_a_file_and_are_exported_unless_the_splits_o
     # A contaminated table fails its check and is not exported.
     found[0] = {**found[0], "group_id": found[-1]["group_id"]}
     evaluated.fill("evaluate.critic_pairs", found)
-    checked = critic_check().node_def.compute_fn.decorated_fn(  # type: ignore[attr-defined]
+    checked = critic_check.node_def.compute_fn.decorated_fn(  # type: ignore[attr-defined]
         evaluated.warehouse
     )
     assert not checked.passed and checked.metadata["group"].value == 1

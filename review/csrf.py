@@ -47,7 +47,7 @@ async def checked_body(request: Request, token: str) -> Receive:
     receive, sent = request.receive, request.headers.get(CSRF_HEADER)
     if content_type(request) != JSON_TYPE:
         # For every type and token, since Starlette writes files of a form to disk without a limit.
-        body = await _read_form(request)
+        body = await read_body(request, MAX_FORM, _TOO_LONG)
         if sent is None and content_type(request) == _FORM_TYPE:
             sent = parse_qs(body.decode("latin-1")).get(CSRF_FIELD, [""])[0]
         receive = _replayed(body, receive)
@@ -56,12 +56,13 @@ async def checked_body(request: Request, token: str) -> Receive:
     return receive
 
 
-async def _read_form(request: Request) -> bytes:
+async def read_body(request: Request, most: int, message: str) -> bytes:
+    """Read the body. Raises HTTPException 413 with the message if it has more than `most` bytes."""
     body = bytearray()
     async for part in request.stream():
         body += part
-        if len(body) > MAX_FORM:
-            raise HTTPException(413, _TOO_LONG)
+        if len(body) > most:
+            raise HTTPException(413, message)
     return bytes(body)
 
 

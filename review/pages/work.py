@@ -16,6 +16,7 @@ from methods.review.decisions import MOST_BYTES, StaleDecision, check_decision
 from methods.review.faults import EditFault
 from resources.review.clock import stored_time
 from resources.review.locks import ANY_DRAFT, DraftConflict, LockClaim, LockLost
+from review.csrf import read_body
 from review.pages.frame import say, store_of
 from review.pages.queue import next_address
 from review.security import NOT_SIGNED_IN, account_now, require, signed_in
@@ -121,13 +122,9 @@ def _based_on(body: Json) -> str | None:
 
 
 async def _body(request: Request) -> Json:
-    received = bytearray()
-    async for part in request.stream():
-        received += part
-        if len(received) > MOST_BYTES:
-            raise HTTPException(413, "The request is too long.")
+    received = await read_body(request, MOST_BYTES, "The request is too long.")
     try:
-        body = from_json(bytes(received))
+        body = from_json(received)
     except ValueError:
         raise HTTPException(400, "The request is not JSON.") from None
     if not isinstance(body, dict):

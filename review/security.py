@@ -112,7 +112,7 @@ def require(role: str) -> Callable[[Endpoint], Callable[[Request], Awaitable[Res
     """Let only accounts with the rights of `role` reach the endpoint.
 
     Without a session, an HTML page redirects to `/login?next=…`, and other requests get status 401. A
-    role without the rights gets status 403. The endpoint's attribute `required_role` is the role.
+    role without the rights gets status 403.
     """
     if role not in ROLES:
         raise ValueError(f"A role is one of {', '.join(ROLES)}: not {role!r}.")
@@ -124,7 +124,7 @@ def require(role: str) -> Callable[[Endpoint], Callable[[Request], Awaitable[Res
             if account is None:
                 if request.method in SAFE_METHODS and not wants_json(request):
                     return RedirectResponse(
-                        f"/login?{urlencode({'next': _requested_path(request)})}", 303
+                        f"/login?{urlencode({'next': requested_path(request)})}", 303
                     )
                 raise HTTPException(401, NOT_SIGNED_IN)
             if not account.may(role):
@@ -133,7 +133,6 @@ def require(role: str) -> Callable[[Endpoint], Callable[[Request], Awaitable[Res
                 return await endpoint(request)
             return await run_in_threadpool(endpoint, request)
 
-        guarded.required_role = role  # type: ignore[attr-defined]
         return guarded
 
     return guard
@@ -345,7 +344,8 @@ def _sender(request: HTTPConnection) -> Sender:
     return request.scope[_SENDER]
 
 
-def _requested_path(request: Request) -> str:
+def requested_path(request: Request) -> str:
+    """Return the path and the query of the page."""
     query = request.url.query
     return quote(request.scope["path"]) + (f"?{query}" if query else "")
 

@@ -6,7 +6,6 @@ from functools import cache, wraps
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup, escape
@@ -185,7 +184,7 @@ def show(request: Request, template: str, code: int = 200, **values: Any) -> HTM
             account=security.current_account(request),
             csrf=security.csrf_token(request),
             version=version(),
-            back=_address(request),
+            back=security.requested_path(request) if request.method == "GET" else "/",
             keys_by_group=KEYS,
             tour_steps=TOUR,
             reasons=REASONS,
@@ -256,11 +255,3 @@ def _label(language: dict[str, str], english: str) -> str:
     """Translate the label of a text (`Question 2`); names from the content are not translated."""
     word, _, rest = english.partition(" ")
     return f"{language.get(f'label.{word}', word)} {rest}".strip()
-
-
-def _address(request: Request) -> str:
-    """Return the path of this page, to return to it after a change of language."""
-    if request.method != "GET":
-        return "/"
-    parts = urlsplit(str(request.url))
-    return parts.path + (f"?{parts.query}" if parts.query else "")

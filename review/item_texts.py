@@ -81,10 +81,7 @@ def context_texts(item: QueueItem) -> list[tuple[str, str]]:
     """Return (label, text) of each entry of the item's context. Lists and notes of checks become texts
     with one line per element."""
     return [
-        (
-            key.replace("_", " "),
-            _lines(value),
-        )
+        (key.replace("_", " "), _lines(value))
         for key, value in (item.get("context") or {}).items()
         if value
     ]

@@ -41,11 +41,7 @@ def versions_of(queued: QueueItem, state: ReviewState) -> list[ContentVersion]:
         The contents of the annotators in their order, then the content on which they decided. A
         rejection adds none.
     """
-    contents = {queued["content_hash"]: queued["content"]} | {
-        content_id(decision.edits): decision.edits
-        for decision in state.counted
-        if decision.edits is not None
-    }
+    contents = _contents(queued, state.counted)
     versions: dict[str, tuple[dict[str, Any], list[str]]] = {}
     for decision in state.annotator_decisions:
         content = contents.get(decision.content_hash) if decision.edits is None else decision.edits
@@ -69,11 +65,7 @@ def between(kind: str, versions: list[ContentVersion]) -> list[Difference]:
 def revisions(item: QueueItem, decisions: Iterable[Decision]) -> list[Revision]:
     """List decisions in order, each compared with the content on which it was made."""
     decisions = list(decisions)
-    contents = {item["content_hash"]: item["content"]} | {
-        content_id(decision.edits): decision.edits
-        for decision in decisions
-        if decision.edits is not None
-    }
+    contents = _contents(item, decisions)
     return [
         Revision(
             decision,
@@ -82,6 +74,12 @@ def revisions(item: QueueItem, decisions: Iterable[Decision]) -> list[Revision]:
         )
         for decision in decisions
     ]
+
+
+def _contents(item: QueueItem, decisions: Iterable[Decision]) -> dict[str, dict[str, Any]]:
+    """The queued content and its edits, by their hashes."""
+    edits = [decision.edits for decision in decisions if decision.edits is not None]
+    return {item["content_hash"]: item["content"]} | {content_id(edit): edit for edit in edits}
 
 
 def _changes(

@@ -1,20 +1,9 @@
 """Authentication and authorization of every request to the review app.
 
-An app uses it like this:
-
-    app = Starlette(
-        routes=[Route("/", queue)],  # @require("annotator") async def queue(request): ...
-        middleware=[
-            Middleware(RequestGuard, variable=REVIEW_VARIABLE),
-            Middleware(Security, accounts=accounts, refuse=refuse),
-        ],
-        exception_handlers={HTTPException: refuse},
-    )
-
-and signs people in with POST handlers that call `check_password` or `use_link`, then `sign_in`. Each
-form has a hidden field `csrf_token` with `csrf_token(request)`; scripts send it in the header
-`X-CSRF-Token`. GET on a sign-in link only shows the account, since mail programs open every link in a
-message; POST uses the link up.
+`review/app.py` uses the middleware `Security`, and each endpoint `require`. POST handlers sign people
+in: they call `check_password` or `use_link`, then `sign_in`. Each form has a hidden field `csrf_token`
+with `csrf_token(request)`; scripts send it in the header `X-CSRF-Token`. GET on a sign-in link only
+shows the account, since mail programs open every link in a message; POST uses the link up.
 """
 
 import functools

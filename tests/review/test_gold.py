@@ -97,21 +97,6 @@ def test_a_gold_item_has_an_id_like_its_original():
         assert re.fullmatch(f"[0-9a-f]{{20}}{suffix}", gold_id)
 
 
-def test_only_the_last_decision_is_taken_back(site):
-    anna = signed_in(site, "anna")
-    events = []
-    for _ in range(3):
-        item_id = anna.post("/next").headers["location"].removeprefix("/items/")
-        answer = decide(anna, opened(anna, item_id), "accept")
-        events.append((item_id, answer.json()["event_id"]))
-    for item_id, event_id in events[:2]:
-        late = anna.post(f"/items/{item_id}/take-back", data={"event_id": event_id})
-        assert late.status_code == 409 and SAYS["undo.late"] in late.text
-    item_id, event_id = events[2]
-    assert anna.post(f"/items/{item_id}/take-back", data={"event_id": event_id}).is_redirect
-    assert opened(anna, item_id)["item_id"] == item_id
-
-
 @pytest.mark.parametrize("verdict", ["accept", "reject"])
 def test_no_item_is_opened_by_its_address_but_those_in_work(site, verdict):
     """An own rejected item could be worked on again, and a gold item could not."""
@@ -125,14 +110,3 @@ def test_no_item_is_opened_by_its_address_but_those_in_work(site, verdict):
         assert anna.post("/next").headers["location"] == f"/items/{item_id}"
         decide(anna, opened(anna, item_id), verdict, reason="incomplete")
         assert anna.get(f"/items/{item_id}").headers["location"] == f"/history/{item_id}"
-
-
-def test_a_decision_is_not_taken_back_after_a_while(site, monkeypatch):
-    anna = signed_in(site, "anna")
-    item_id = anna.post("/next").headers["location"].removeprefix("/items/")
-    event_id = decide(anna, opened(anna, item_id), "accept").json()["event_id"]
-    assert f"/items/{item_id}/take-back" in anna.get("/").text
-    monkeypatch.setattr("resources.review.revocations.TAKE_BACK_SECONDS", -1)
-    assert "take-back" not in anna.get("/").text + anna.get(f"/history/{item_id}").text
-    late = anna.post(f"/items/{item_id}/take-back", data={"event_id": event_id})
-    assert late.status_code == 409

@@ -3,6 +3,8 @@
 import pytest
 
 from methods.review.gold import is_due
+from resources.review import revocations
+from resources.review.revocations import RevocationError
 from tests.resources.review.review_queue import kept, queue, verdict, with_rules, work
 
 
@@ -62,6 +64,24 @@ def test_gold_is_made_once_given_at_its_share_to_who_does_not_know_it_and_not_by
     taken = [work(store, "new") for _ in range(20)]
     assert sum(map(is_gold, taken)) == 5 and len(set(taken)) == 20
     assert all(not is_gold(work(store, "old")) for _ in range(10)), "they know these items"
+
+
+@pytest.mark.files_alone
+def test_only_the_last_decision_is_taken_back_and_not_after_a_while(store, monkeypatch):
+    work(store, "new")
+    while not is_gold(work(store, "new")):
+        pass
+    *_, early, last = store.decisions()
+    with pytest.raises(RevocationError, match="with gold items"):
+        store.take_back(early.item_id, early.event_id, "new")
+    store.take_back(last.item_id, last.event_id, "new")
+    assert store.is_in_work(last.item_id, "new")
+    work(store, "new", item_id=last.item_id)
+    again = store.last_decision("new")
+    monkeypatch.setattr(revocations, "TAKE_BACK_SECONDS", -1)
+    assert again.item_id == last.item_id and store.last_decision("new") is None
+    with pytest.raises(RevocationError, match="with gold items"):
+        store.take_back(again.item_id, again.event_id, "new")
 
 
 class TestCalibration:

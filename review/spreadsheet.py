@@ -46,10 +46,6 @@ _LIKE_A_VALUE = re.compile(
 """Numbers, dates, times and booleans, which spreadsheet programs rewrite when they open a file."""
 
 
-class NotASpreadsheet(UserError):
-    """The file cannot be read as a spreadsheet; the message says what to do."""
-
-
 def write_csv(items: Iterable[QueueItem], round: int, out: Path) -> None:
     """Write the rows of each item.
 
@@ -73,7 +69,7 @@ def read_csv(path: Path, quoting: Quoting = "checked") -> Iterator[Record]:
         The records.
 
     Raises:
-        NotASpreadsheet: The file is not a spreadsheet.
+        UserError: The file is not a spreadsheet.
     """
     items: dict[tuple[str, str, str], list[tuple[int, dict[str, str]]]] = {}
     for line, row in _read_rows(path, quoting):
@@ -129,7 +125,7 @@ def _read_rows(path: Path, quoting: Quoting) -> Iterator[tuple[int, dict[str, st
     try:
         text = read_file(path).decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise NotASpreadsheet(f"{path} is not UTF-8: save it as 'CSV UTF-8'.") from None
+        raise UserError(f"{path} is not UTF-8: save it as 'CSV UTF-8'.") from None
     head = text[:1000].lstrip('"').removeprefix(COLUMNS[0]).lstrip('"')
     # If the locale's decimal separator is a comma, Excel separates cells by semicolons.
     separator = head[:1] if head[:1] in (";", "\t") else ","
@@ -138,13 +134,13 @@ def _read_rows(path: Path, quoting: Quoting) -> Iterator[tuple[int, dict[str, st
         columns = next(rows, TableRow(1, [])).cells
         missing = [name for name in COLUMNS if name not in columns]
         if missing:
-            raise NotASpreadsheet(f"{path} lacks the columns {', '.join(missing)}.")
+            raise UserError(f"{path} lacks the columns {', '.join(missing)}.")
         for line, cells in rows:
             if any(cells):
                 row = dict(zip(columns, cells, strict=False))
                 yield line, {name: restore_cell(row.get(name, "")) for name in COLUMNS}
     except DelimitedError as error:
-        raise NotASpreadsheet(f"{path} cannot be imported: {error}.") from None
+        raise UserError(f"{path} cannot be imported: {error}.") from None
 
 
 def _values(rows: list[tuple[int, dict[str, str]]]) -> dict[str, Any]:

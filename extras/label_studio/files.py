@@ -16,10 +16,6 @@ from resources.images.store import ImageStore
 from review.import_export import Record
 
 
-class LabelStudioFileError(UserError):
-    """The file is not an export of Label Studio; the message says what to do."""
-
-
 def write_items(
     items: Iterable[QueueItem], kind: str | None, round: int, out: Path, images: ImageStore
 ) -> str:
@@ -52,13 +48,13 @@ def write_items(
 
 
 def read_records(path: Path) -> Iterator[Record]:
-    """Read the records of an export in Label Studio's format JSON. Raises LabelStudioFileError."""
+    """Read the records of an export in Label Studio's format JSON. Raises UserError."""
     try:
         tasks = from_json(read_file(path).decode("utf-8-sig"), most=None)
     except ValueError as error:
-        raise LabelStudioFileError(f"{path} is not JSON ({error}): export it as 'JSON'.") from None
+        raise UserError(f"{path} is not JSON ({error}): export it as 'JSON'.") from None
     if not isinstance(tasks, list) or not all(
         isinstance(task, dict) and task.keys() >= {"id", "data", "annotations"} for task in tasks
     ):
-        raise LabelStudioFileError(f"{path} has no tasks with annotations: export it as 'JSON'.")
+        raise UserError(f"{path} has no tasks with annotations: export it as 'JSON'.")
     return records_of(tasks)

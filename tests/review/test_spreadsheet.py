@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dagster_project.cli import main as loom
+from methods.errors import UserError
 from methods.review import KINDS
 from resources.review.accounts import Accounts
 from resources.review.store import ReviewStore
@@ -16,7 +17,6 @@ from review.import_export import import_records, items_to_export
 from review.item_texts import item_texts, with_changed_texts
 from review.spreadsheet import (
     COLUMNS,
-    NotASpreadsheet,
     guard_cell,
     read_csv,
     restore_cell,
@@ -206,7 +206,7 @@ class TestImport:
     )
     def test_what_is_no_such_file_is_one_sentence(self, tmp_path, data, words):
         (tmp_path / "in.csv").write_bytes(data)
-        with pytest.raises(NotASpreadsheet, match=words):
+        with pytest.raises(UserError, match=words):
             list(read_csv(tmp_path / "in.csv"))
 
 

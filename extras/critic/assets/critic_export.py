@@ -15,10 +15,6 @@ from resources.warehouse import Warehouse
 Row = Mapping[str, Any]
 
 
-class CriticError(UserError):
-    """There are no pairs to train a critic on; the message says what to do."""
-
-
 def shared_by_splits(pairs: Sequence[Row]) -> list[SplitOverlap]:
     """Find groups of questions, images and questions that are both in training and in test pairs. A
     correct split has none.
@@ -53,13 +49,13 @@ def export_critic(warehouse: Warehouse, release: str, folder: Path) -> tuple[Pat
     }
     for split, rows in by_split.items():
         if not rows:
-            raise CriticError(
+            raise UserError(
                 f"{release_id} has no pairs to {split} a critic: let people score more answers, with "
                 "reasons (vlm-loom review demo, vlm-loom result import-scores), and run the job "
                 "evaluate."
             )
     if overlaps := shared_by_splits(warehouse.read("evaluate/critic_pairs").to_pylist()):
-        raise CriticError(
+        raise UserError(
             f"The pairs to test on share the {overlaps[0].kind} {overlaps[0].what[:80]!r} with those "
             "to train on: materialize evaluate/critic_pairs again."
         )

@@ -9,10 +9,11 @@ import pytest
 
 from assets.evaluate.judge_quality import judge_quality
 from dagster_project.cli import main as loom
-from extras.critic.assets.critic_export import CriticError, export_critic
+from extras.critic.assets.critic_export import export_critic
 from extras.critic.assets.critic_pairs import critic_pairs
 from extras.critic.definitions import critic_check
 from methods.benchmarks import BENCHMARKS
+from methods.errors import UserError
 from methods.evaluation.rating import RATING
 from tests.assets.filled import put
 from tests.assets.review.desk import Desk
@@ -155,7 +156,7 @@ def test_pairs_follow_from_scores_of_a_file_and_are_exported_unless_the_splits_o
         evaluated.warehouse
     )
     assert not checked.passed and checked.metadata["group"].value == 1
-    with pytest.raises(CriticError, match="share the group 'alignmmbench"):
+    with pytest.raises(UserError, match="share the group 'alignmmbench"):
         export_critic(evaluated.warehouse, "r", tmp_path / "second")
     assert not (tmp_path / "second" / "r").exists()
 

@@ -47,9 +47,6 @@ def create_app(
         accounts: The accounts.
         images: The images.
         proxy: The header by which a proxy signs people in; None for sign-in by the app.
-
-    Returns:
-        The app.
     """
     app = Starlette(
         routes=[

@@ -36,9 +36,6 @@ async def checked_body(request: Request, token: str) -> Receive:
         request: The request.
         token: The token of the session cookie.
 
-    Returns:
-        The body.
-
     Raises:
         HTTPException: Status 403, or 413 for a form that is too long.
     """

@@ -221,9 +221,6 @@ def read_table(
         model: The class of its rows.
         current_time: The present time; later times are refused.
 
-    Yields:
-        The rows.
-
     Raises:
         DumpError: The table cannot be read, has too many rows, or a row is not valid.
     """

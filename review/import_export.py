@@ -75,9 +75,6 @@ def items_to_export(
         reviewer: Only items that this person may decide; None for all.
         early: Whether round 2 includes items whose round 1 is open. If a release does not require
             decisions, an expert can decide before the annotators.
-
-    Returns:
-        The items.
     """
     decisions, rules = by_item(store.decisions()), store.rules()
     chosen = []

@@ -55,9 +55,6 @@ def with_changed_texts(
         content: The content.
         changes: The new texts by name; the text of a score becomes a number.
 
-    Returns:
-        The changed content.
-
     Raises:
         ValueError: The content has no text of this name, or the text may not be changed.
     """

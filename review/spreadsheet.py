@@ -65,9 +65,6 @@ def read_csv(path: Path, quoting: Quoting = "checked") -> Iterator[Record]:
         path: The file.
         quoting: How to read quotation marks.
 
-    Yields:
-        The records.
-
     Raises:
         UserError: The file is not a spreadsheet.
     """

@@ -118,9 +118,6 @@ def by_model(
         llm: The gateway.
         checked: The dialogues.
         seed: The seed that chooses other images.
-
-    Returns:
-        The findings.
     """
     findings = ModelCheckFindings()
     elsewhere = other_images(

@@ -110,9 +110,6 @@ def queue_row(item: Row, content: Content, context: str | None) -> Row:
         item: The item.
         content: The content that people decide on.
         context: Additional information that they see, as JSON; None for none.
-
-    Returns:
-        The row.
     """
     return {
         **{key: item[key] for key in ("item_id", "kind", "set_id", "image_ids")},

@@ -53,15 +53,12 @@ class LabelStudio:
         return None
 
     def new_project(self, name: str, title: str, config: str) -> int:
-        """Create a project.
+        """Create a project; return its id.
 
         Args:
             name: The description, by which it is found again.
             title: The title.
             config: The labelling config.
-
-        Returns:
-            Its id.
         """
         body = {"title": title[:TITLE_LENGTH], "description": name, "label_config": config}
         path = "/api/projects"

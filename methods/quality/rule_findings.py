@@ -54,9 +54,6 @@ def apply_rules(
         turns: The turns to check.
         grounds: The source texts of the answers in addition to the questions. Without any, names and
             numbers of answers are not checked.
-
-    Returns:
-        The findings in order.
     """
     evidence = by_rules([dialogue], limits)
     if grounds:

@@ -218,9 +218,6 @@ def priority(
         state: The state of the item's review.
         context: The context of the item, with the findings of checks.
         place: The place of the item, 0 to 1.
-
-    Returns:
-        The number.
     """
     if state.status.name == "to_rework":
         return FIRST

@@ -18,9 +18,6 @@ def content_of(row: ItemRow) -> Content:
         row: The `kind` and its fields. For multiple choice, `choices` is a list in the order of the
             letters. A translation has the original texts in `question`, `hint` and `choices`, and the
             translated texts in `target`.
-
-    Returns:
-        The content.
     """
     kind = row["kind"]
     if kind == "multiple_choice":

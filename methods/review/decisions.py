@@ -127,9 +127,6 @@ def check_decision(record: Mapping[str, Any], item: QueueItem) -> Decision:
         record: The decision as JSON.
         item: The item with the content to decide on in the record's round (`review_state(…).item`).
 
-    Returns:
-        The decision.
-
     Raises:
         StaleDecision: The record is about another content.
         EditFault: An edit is not valid.
@@ -224,9 +221,6 @@ def moment(time: str, current_time: datetime) -> datetime:
     Args:
         time: The text, as in `parsed_time`.
         current_time: The present time.
-
-    Returns:
-        The time.
 
     Raises:
         ValueError: The text is not a time, or the time is before EARLIEST or more than AHEAD after

@@ -47,9 +47,6 @@ def is_hit(item: QueueItem, decision: Decision, expected: dict[str, Any]) -> boo
         item: The gold item.
         decision: The decision.
         expected: The expert's verdict and content (`expected_of`).
-
-    Returns:
-        True if it agrees.
     """
     if "reject" in (decision.verdict, expected["verdict"]):
         return bool(decision.verdict == expected["verdict"])

@@ -203,9 +203,6 @@ def expected_for_experts(
         expert_share: The share of the sample.
         n_past: The number of items whose round 1 is over.
         n_to_expert: The number of these that went to an expert.
-
-    Returns:
-        The expected number.
     """
     if expert == "all":
         return float(n_open)

@@ -135,9 +135,6 @@ class RuleBook(BaseModel):
         Args:
             kind: The kind of the item; None for the largest number of all kinds.
             round: The round.
-
-        Returns:
-            The number of people.
         """
         if round != 1:
             return 1
@@ -202,9 +199,6 @@ def review_state(item: QueueItem, decisions: Iterable[Decision], rules: Rules) -
         item: The item.
         decisions: Decisions on any items. Decisions on an outdated content of the item do not count.
         rules: The rules of review.
-
-    Returns:
-        The state.
     """
     cycle = _Cycle(item, rules, rules.annotators, skips=set())
     events = [decision for decision in decisions if decision.item_id == item["item_id"]]

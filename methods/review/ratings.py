@@ -74,9 +74,6 @@ def ratings_of(
         items: The items.
         decisions: The decisions.
         rules: The rules of review, with the number of annotators in round 1.
-
-    Returns:
-        The ratings.
     """
     return [
         Rating(

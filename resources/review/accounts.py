@@ -149,9 +149,6 @@ class Accounts:
             role: The role.
             password: The password; without one the person signs in by link.
 
-        Returns:
-            The account.
-
         Raises:
             AccountError: The name, the role or the password is not valid, or the name exists.
         """
@@ -186,9 +183,6 @@ class Accounts:
         Args:
             name: The name in any spelling.
             role: The role whose rights the account must have.
-
-        Returns:
-            The name.
 
         Raises:
             AccountError: There is no such account, or its role lacks these rights.

@@ -48,9 +48,6 @@ def add(
         text: The text.
         addressee: The person it is for; None for everybody who may read it.
 
-    Returns:
-        The comment.
-
     Raises:
         CommentError: The text is empty or too long.
     """

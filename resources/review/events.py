@@ -67,9 +67,6 @@ def read(
         connection: A connection to the review store.
         item_ids: The items; None reads the decisions on all items.
         revoked: Whether to include revoked decisions.
-
-    Returns:
-        The decisions.
     """
     if item_ids is None:
         return [_decision(row) for row in connection.execute(_ALL[revoked])]

@@ -135,9 +135,6 @@ def update_queue(
         connection: The review store.
         hashed: (item, hash of the complete item), in the order of the queue.
         kinds: The kinds to replace.
-
-    Returns:
-        The changes.
     """
     rows = connection.execute(_STORED_ITEMS, {"kinds": list(kinds)})
     before = {row.item_id: row for row in rows}
@@ -204,9 +201,6 @@ def visible_decisions(
         reviewer: The person.
         role: Their role.
         revoked: Whether to include revoked decisions.
-
-    Returns:
-        The decisions.
     """
     decided = events.read(connection, [item_id], revoked=revoked)
     if role == "admin":

@@ -334,7 +334,7 @@ def _require_version(stored: str | None, based_on: str | None) -> None:
 def decide(
     connection: Connection, token: str, decision: Decision, based_on: str | None = ANY_DRAFT
 ) -> int:
-    """Store a decision on a locked item, and delete the lock and the draft.
+    """Store a decision on a locked item, and delete the lock and the draft; return its event id.
 
     If the same decision is stored already, its event id is returned.
 
@@ -343,9 +343,6 @@ def decide(
         token: The token of the lock.
         decision: The decision, from `check_decision(record, state.item)`.
         based_on: The version of the draft that it is based on.
-
-    Returns:
-        The event id.
 
     Raises:
         LockLost: The lock has expired, or is for another round. Nothing is stored.

@@ -95,9 +95,6 @@ class ReviewStore:
         Args:
             queue: The items in order.
             kinds: The kinds to replace.
-
-        Returns:
-            The changes.
         """
         # Hash before the transaction, since other people's decisions wait until it ends.
         hashed = [(item, content_id(item)) for item in queue]

@@ -168,9 +168,6 @@ def show(request: Request, template: str, code: int = 200, **values: Any) -> HTM
         template: The file name of the template.
         code: The HTTP status.
         **values: The variables of the template.
-
-    Returns:
-        The response.
     """
     language = language_of(request)
     html = (

@@ -110,8 +110,6 @@ class TestAnnotations:
         [
             ("multiple_choice", {"question": ""}, "edits, question: this text is empty"),
             ("score", {"scores.Creativity": "7"}, "edits, scores Richness: no score is given"),
-            ("multiple_choice", {"question": "\ud800 Which?"}, "edits, question: U+D800 is an inv"),
-            ("rewrite", {"verdict": "reject", "reason": "other", "note": "\ud800"}, "note: U+D800"),
         ],
     )
     def test_a_form_that_cannot_be_taken_is_reported_by_field(

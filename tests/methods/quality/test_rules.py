@@ -157,7 +157,6 @@ OTHERS = [
     ("en", "The mill (风车) 是红色的 在雪地里 很漂亮"),
     ("zh", "图中 there are three red apples 和 two dogs"),
     ("zh", "Canon EOS and the other camera are black."),
-    ("ja", "红色的风车在雪地里"),
 ]
 
 

@@ -34,7 +34,6 @@ GOOD = {
         {"choices": {"A": "A tower", "B": "A mill", "C": "A ship", "D": "None"}, "answer": "D"},
         {"question": "Which of these is it?", "category": "objects"},
     ],
-    "pair": [{"winner": "B"}, {"winner": "tie"}],
     "score": [{"scores": {"Creativity": 1, "Richness": 10}}],
 }
 THREE = CONTENTS["three_turns"]

@@ -100,10 +100,6 @@ class ModelCheckFindings:
 Images = Callable[[CheckedDialogue], Sequence[str]]
 
 
-def _none(checked: CheckedDialogue) -> Sequence[str]:
-    return ()
-
-
 def by_model(
     context: dg.AssetExecutionContext, llm: Gateway, checked: Sequence[CheckedDialogue], seed: int
 ) -> ModelCheckFindings:
@@ -125,7 +121,9 @@ def by_model(
     )
 
     def ask(
-        step: ModelCheckStep, data: Callable[[CheckedDialogue], Row | None], images: Images = _none
+        step: ModelCheckStep,
+        data: Callable[[CheckedDialogue], Row | None],
+        images: Images = lambda _: (),
     ) -> None:
         """Run one step for every dialogue that has data for it, and add the findings of the replies."""
         asks = [

@@ -49,11 +49,8 @@ def refusal_in(answer: str) -> str | None:
     if is_quotation(text) and not (SELF.search(text) or _TO_WHO_ASKED.search(text)):
         return None
     opening = without_writing(text[: 2 * OPENING])[:OPENING]
-    return text[:80] if _no_picture(opening) or _declines(opening) else None
-
-
-def _no_picture(text: str) -> bool:
-    return any(words.search(text) for words in (NO_PICTURE, OTHERS_NO_PICTURE))
+    no_picture = NO_PICTURE.search(opening) or OTHERS_NO_PICTURE.search(opening)
+    return text[:80] if no_picture or _declines(opening) else None
 
 
 def _declines(text: str) -> bool:

@@ -153,18 +153,18 @@ class Accounts:
             AccountError: The name, the role or the password is not valid, or the name exists.
         """
         name = checked_name(name)
-        row: dict[str, Any] = {
+        row = {
             "name": name,
             "folded": folded_name(name),
             "role": _checked_role(role),
+            "password": None if password is None else self._hashed(password),
         }
-        row["password"] = None if password is None else self._hashed(password)
         with self._store.transaction() as connection:
             existing = _account_of(connection, name)
             if existing is not None:
                 raise AccountError(f"There is an account {existing.name!r} already.")
-            row["created_at"] = self._current_time(connection)
-            connection.execute(ACCOUNTS.insert(), row)
+            created_at = self._current_time(connection)
+            connection.execute(ACCOUNTS.insert(), row | {"created_at": created_at})
         return Account(name, role, has_password=password is not None)
 
     def get(self, name: str) -> Account | None:

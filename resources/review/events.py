@@ -105,12 +105,9 @@ def own(
 
 def _values(decision: Decision) -> dict[str, Any]:
     values = {name: getattr(decision, name) for name in COLUMNS}
-    return values | {"edits": _edits(decision), "source_hash": source_of(decision)}
-
-
-def _edits(decision: Decision) -> str | None:
     # Keys keep their order: scores, for example, are displayed in the order of their dimensions.
-    return None if decision.edits is None else json.dumps(decision.edits, ensure_ascii=False)
+    edits = None if decision.edits is None else json.dumps(decision.edits, ensure_ascii=False)
+    return values | {"edits": edits, "source_hash": source_of(decision)}
 
 
 def source_of(decision: Decision) -> str:

@@ -303,7 +303,7 @@ def progress(connection: Connection) -> list[StatusCount]:
 
 def _row(item: QueueItem, item_hash: str, position: int) -> dict[str, Any]:
     """Make the stored values of an item."""
-    texts = _texts(item)
+    texts = [text for _, text in KINDS[item["kind"]].texts(item["content"])]
     return {
         "item_id": item["item_id"],
         "kind": item["kind"],
@@ -315,7 +315,3 @@ def _row(item: QueueItem, item_hash: str, position: int) -> dict[str, Any]:
         "item": json.dumps(item, ensure_ascii=False),
         "text": "\n".join(texts).casefold(),
     }
-
-
-def _texts(item: QueueItem) -> list[str]:
-    return [text for _, text in KINDS[item["kind"]].texts(item["content"])]

@@ -8,7 +8,7 @@ import dagster as dg
 from assets.common.drops import names_with_reasons
 from assets.common.partitions import wit_shards
 from dagster_project.job_runs import run_job
-from dagster_project.progress import is_failed_check, root_cause, why_step_failed
+from dagster_project.progress import is_failed_check, is_store_away, root_cause, why_step_failed
 from dagster_project.resources import SAMPLE_CORPUS
 from dagster_project.shards import observation, observation_of_files
 from methods.errors import UserError, printable
@@ -18,6 +18,7 @@ from resources.corpus.observation import ShardState, observe, observe_files
 from resources.corpus.shard import replaced_address
 from resources.files.atomic import write_atomically
 from resources.files.home import corpus_record_path
+from resources.migrations import StoreLost
 from resources.warehouse.configured import warehouse_of_home
 
 RANGE = "..."
@@ -112,6 +113,9 @@ def ingest_each(
 
     Returns:
         The reason of each shard that failed, by its name.
+
+    Raises:
+        StoreLost: A store's server went away.
     """
     failed = {}
     for shard in shards:
@@ -119,6 +123,9 @@ def ingest_each(
         result = run_job(job, instance, tags=tags, partition=shard)
         if not result.success:
             failed[shard] = why_failed(result)
+            if any(map(is_store_away, result.all_events)):
+                # It is no property of the shard, and what is built without the shard is paid for.
+                raise StoreLost(failed[shard])
             say(f"shard {shard} is left out; the others go on")
     return failed
 

@@ -19,6 +19,8 @@ from dagster_project.progress import SHOW_PROGRESS, root_cause
 from dagster_project.run_processes import interruptible_waits, own_process
 from dagster_project.run_tags import LOCATION, MAX_RETRIES, PROCESS
 from methods.errors import printable
+from resources.migrations import StoreLost
+from resources.stores.address import server_error
 from resources.warehouse.duckdb_file import left_open
 
 AGAIN_SECONDS = 0.05
@@ -52,6 +54,7 @@ def run_job(
 
     Raises:
         KeyboardInterrupt: The run was interrupted, which Dagster records as a failure of the run.
+        StoreLost: Dagster's database went away, and was not back in time.
     """
     # Runs of commands are not retried automatically: the user decides.
     of_process = {PROCESS: own_process(), MAX_RETRIES: "0"}
@@ -62,14 +65,19 @@ def run_job(
         left_open.of_run(),
         _in_location(instance),
     ):
-        result = job.execute_in_process(
-            instance=instance,
-            run_config={**console, "ops": dict(ops or {})},
-            partition_key=partition,
-            asset_selection=assets,
-            tags={**(tags or {}), **of_process},
-            raise_on_error=False,
-        )
+        try:
+            result = job.execute_in_process(
+                instance=instance,
+                run_config={**console, "ops": dict(ops or {})},
+                partition_key=partition,
+                asset_selection=assets,
+                tags={**(tags or {}), **of_process},
+                raise_on_error=False,
+            )
+        except Exception as error:
+            if lost := server_error(error):
+                raise StoreLost(str(lost)) from error
+            raise
     if any(map(_ends_by_signal, result.all_events)):
         raise KeyboardInterrupt(INTERRUPTED)
     if reason := _reason_outside_steps(result):

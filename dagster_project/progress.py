@@ -14,6 +14,7 @@ from typing import Any
 import dagster as dg
 
 from assets.common.dagster_internals import CODE_VERSION_TAG
+from assets.common.failures import STORE_AWAY
 from assets.common.isolation import LOST
 from methods.errors import printable
 from resources.files import home
@@ -246,6 +247,12 @@ def why_step_failed(event: dg.DagsterEvent) -> str | None:
         return None
     failure = event.step_failure_data.user_failure_data
     return (failure and failure.description) or root_cause(event.step_failure_data.error)
+
+
+def is_store_away(event: dg.DagsterEvent) -> bool:
+    """Tell whether a step failed because a store's server does not answer."""
+    failure = event.step_failure_data.user_failure_data if event.is_step_failure else None
+    return failure is not None and STORE_AWAY in failure.metadata
 
 
 def only_made_failed(result: dg.ExecuteInProcessResult) -> bool:

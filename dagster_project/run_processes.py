@@ -1,8 +1,8 @@
-"""Tags each run with its process, so that run monitoring detects runs whose process is gone.
+"""Tags each run with its process, so that runs whose process is gone are detected.
 
-Dagster's run monitoring asks the run launcher every 30 seconds. A run whose process is gone ends as
-failed, and can be executed again. A command does the same before it begins (docs/decisions/0020).
-*Terminate* reaches the process of a run also without the code server that started it.
+Such a run ends as failed, and can be executed again: by the sensor `dead_runs`, and by a command before
+it begins (docs/decisions/0020). *Terminate* reaches the process of a run also without the code server
+that started it.
 """
 
 import os
@@ -17,8 +17,6 @@ import dagster as dg
 
 from assets.common.dagster_internals import (
     ActiveExecution,
-    CheckRunHealthResult,
-    WorkerStatus,
     raise_execution_interrupts,
 )
 from assets.common.failures import unattended
@@ -26,8 +24,8 @@ from dagster_project.run_tags import PROCESS
 from resources.warehouse.duckdb_file import left_open
 
 GONE = (
-    "The process of this run is gone (killed, out of memory, or the machine was restarted): execute "
-    "the run again."
+    "The process of this run is gone (killed, out of memory, its database was away, or the machine was "
+    "restarted): execute the run again."
 )
 KILLED = "The process of this run did not stop, and was killed."
 AT_WORK = [
@@ -94,18 +92,7 @@ def _start_of(pid: int) -> str:
 
 
 class RunLauncher(dg.DefaultRunLauncher):
-    """Dagster's default launcher, which also answers run monitoring and signals processes itself."""
-
-    @property
-    def supports_check_run_worker_health(self) -> bool:
-        """True, so that run monitoring asks this launcher."""
-        return True
-
-    def check_run_worker_health(self, run: dg.DagsterRun) -> CheckRunHealthResult:
-        """Check whether the process of a run exists."""
-        if PROCESS in run.tags and is_gone(run.tags[PROCESS]):
-            return CheckRunHealthResult(WorkerStatus.FAILED, GONE)
-        return CheckRunHealthResult(WorkerStatus.RUNNING)
+    """Dagster's default launcher, which also signals processes itself."""
 
     def terminate(self, run_id: str) -> bool:
         """Stop a run: by its code server, or by a signal if no code server knows the run.
@@ -129,7 +116,7 @@ class RunLauncher(dg.DefaultRunLauncher):
 
 
 def end_dead_runs(instance: dg.DagsterInstance) -> list[str]:
-    """End the runs whose process is gone, as run monitoring does while a daemon is up.
+    """End the runs whose process is gone.
 
     A process may also end before its run has started. Also frees the pool slots of finished and
     deleted runs.

@@ -17,6 +17,7 @@ from assets.review.queue import KINDS_MADE
 from dagster_project.decisions import forget_materializations, observation_of_decisions
 from dagster_project.jobs import ASK_MODELS
 from dagster_project.resources import corpus_folder, require_same_corpus
+from dagster_project.run_processes import end_dead_runs
 from dagster_project.run_tags import BUDGET, CHAIN, PARTITION, PROFILE, WAITED
 from dagster_project.shards import (
     ingested_now,
@@ -302,6 +303,21 @@ def _is_done_by_later_runs(
     return is_done
 
 
+@dg.sensor(
+    minimum_interval_seconds=30,
+    default_status=RUNNING,
+    description="Runs whose process is gone end as failed. A shared installation launches them again.",
+)
+def dead_runs(context: dg.SensorEvaluationContext) -> dg.SkipReason:
+    """Ends runs whose process is gone.
+
+    Not left to Dagster's run monitoring, which would not wait for the code server: only if that answers
+    can the daemon launch a run again. It also has the processes of the runs.
+    """
+    ended = end_dead_runs(context.instance)
+    return dg.SkipReason(f"Ended: {', '.join(ended)}." if ended else "No run lost its process.")
+
+
 automation = dg.AutomationConditionSensorDefinition(
     "default_automation_condition_sensor",
     target=dg.AssetSelection.all(),
@@ -311,4 +327,4 @@ automation = dg.AutomationConditionSensorDefinition(
 )
 """The sensor of all conditions. It has the name of Dagster's own, so it stays on if that was on."""
 
-SENSORS = [automation, shards, review_decisions]
+SENSORS = [automation, shards, review_decisions, dead_runs]

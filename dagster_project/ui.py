@@ -97,7 +97,9 @@ def _hold_ui(address: str) -> IO[str]:
 def _prepare_instance() -> None:
     """End runs whose process is gone, and add the corpus's shards as partitions."""
     with open_instance() as instance:
-        ended = end_dead_runs(instance)
+        # Dagster launches a dead run of a shared installation again, once, if its code server answers
+        # then: the sensor `dead_runs` ends it later.
+        ended = [] if instance.run_retries_enabled else end_dead_runs(instance)
         if ended:
             print(f"Ended, as their processes are gone: {', '.join(ended)}.", flush=True)
         try:

@@ -17,13 +17,9 @@ from methods.delimited import QUOTING_HELP, QUOTINGS
 from methods.errors import UserError, printable
 from methods.naming import nearest
 from resources.files.home import DEFAULT, home
-from resources.files.system_errors import (
-    ResourceExhausted,
-    exhaustion_message,
-    refusal_message,
-)
-from resources.settings.packages import package_missing
-from resources.stores.address import server_error
+from resources.files.system_errors import ResourceExhausted
+from resources.migrations import StoreLost
+from resources.user_errors import user_error
 from resources.web.ports import HOST
 
 NOT_DONE = 2
@@ -255,18 +251,12 @@ def run(group: click.Group, name: str, argv: Sequence[str] | None = None) -> int
         print(f"{where}: {_sentence(error).rstrip('.')}.", file=sys.stderr)
         return NOT_DONE
     except BaseException as error:
-        message = (
-            exhaustion_message(error)
-            or package_missing(error)
-            or server_error(error)
-            or refusal_message(error)
-            or error
-        )
+        message = user_error(error)
         if not isinstance(message, OSError | UserError):
             raise
         print(printable(str(message)), file=sys.stderr)
         # If a disk or a limit was exhausted, the command may have done a part of its work.
-        return 1 if isinstance(message, ResourceExhausted) else NOT_DONE
+        return 1 if isinstance(message, ResourceExhausted | StoreLost) else NOT_DONE
     return done if isinstance(done, int) else 0
 
 

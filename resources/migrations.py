@@ -27,6 +27,10 @@ class StoreUnavailable(StoreError):
     passing = True
 
 
+class StoreLost(StoreUnavailable):
+    """A store's server went away during a command, which has done a part of its work."""
+
+
 class Migration(NamedTuple):
     """The migration from the previous version to `version`."""
 

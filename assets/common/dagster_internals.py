@@ -18,19 +18,13 @@ from dagster._core.errors import raise_execution_interrupts
 # Waits for a pool between two steps. The same Dagster would replace it.
 from dagster._core.execution.plan.active import ActiveExecution
 
-# Result types of dg.DefaultRunLauncher.check_run_worker_health, for run monitoring. The class is
-# public, these types are not. Public names would replace them.
-from dagster._core.launcher import CheckRunHealthResult, WorkerStatus
-
 # The resolver's cache of events. The same public method would replace it.
 from dagster._core.loader import LoadingContext
 
 __all__ = [
     "ActiveExecution",
     "CachingStaleStatusResolver",
-    "CheckRunHealthResult",
     "LoadingContext",
-    "WorkerStatus",
     "raise_execution_interrupts",
 ]
 

@@ -7,11 +7,13 @@ from contextlib import contextmanager
 import dagster as dg
 
 from methods.errors import UnfinishedStep, UserError
-from resources.files.system_errors import exhaustion_message, refusal_message
-from resources.settings.packages import package_missing
+from resources.migrations import StoreUnavailable
+from resources.user_errors import user_error
 
 WAITS = "waits for batches"
 """Metadata of a failure that only means that the step waits for a batch of model calls (batch API)."""
+STORE_AWAY = "store away"
+"""Metadata of a failure because a store's server does not answer."""
 MAX_RETRIES, RETRY_SECONDS = 2, 60
 """After a transient failure, a step is retried after one minute, then after two."""
 unattended = threading.Event()
@@ -22,8 +24,7 @@ shows the failure at once.
 
 @contextmanager
 def plain_errors() -> Iterator[None]:
-    """Turn a UserError, a full disk, a reached limit, or a workspace that cannot be written into a
-    `dg.Failure` with one sentence.
+    """Turn a UserError or an error of the machine (`user_error`) into a `dg.Failure` with one sentence.
 
     Raises:
         dg.Failure: With `allow_retries` if the error is transient.
@@ -35,12 +36,11 @@ def plain_errors() -> Iterator[None]:
             raise
         raise dg.Failure(str(error), metadata={WAITS: True}, allow_retries=False) from None
     except Exception as error:
-        message = (
-            exhaustion_message(error) or package_missing(error) or refusal_message(error) or error
-        )
+        message = user_error(error)
         if not isinstance(message, UserError):
             raise
-        raise dg.Failure(description=str(message), allow_retries=message.passing) from None
+        metadata = {STORE_AWAY: True} if isinstance(message, StoreUnavailable) else {}
+        raise dg.Failure(str(message), metadata=metadata, allow_retries=message.passing) from None
 
 
 @contextmanager
@@ -67,7 +67,8 @@ def is_transient(error: Exception) -> bool:
     """Tell whether a step that failed with this error may succeed some minutes later."""
     if isinstance(error, dg.Failure):
         return error.allow_retries
-    return isinstance(error, UserError) and error.passing
+    explained = user_error(error)
+    return isinstance(explained, UserError) and explained.passing
 
 
 def retries_left(context: dg.AssetExecutionContext) -> bool:

@@ -19,9 +19,9 @@ from methods.errors import PromptUnusable, UnfinishedStep, UserError
 from methods.ids import content_id
 from methods.markdown import code
 from resources.files.home import REPO_ROOT
-from resources.files.system_errors import exhaustion_message, is_refused_home, refusal_message
+from resources.files.system_errors import ResourceExhausted, is_refused_home
 from resources.migrations import StoreUnavailable
-from resources.settings.packages import package_missing
+from resources.user_errors import user_error
 from resources.warehouse import Warehouse, arrow_schema
 
 NOT_MADE = "evaluate.not_made"
@@ -68,11 +68,8 @@ class Isolation:
         except Exception as error:
             if asking and isinstance(error, UserError) and not isinstance(error, PromptUnusable):
                 raise
-            if (
-                isinstance(error, StoreUnavailable)
-                or is_refused_home(error)
-                or exhaustion_message(error)
-            ):
+            machine = (StoreUnavailable, ResourceExhausted)
+            if isinstance(user_error(error), machine) or is_refused_home(error):
                 raise
             self.lose(release_id, error)
 
@@ -160,10 +157,9 @@ def _reason(error: Exception) -> str:
     """Return the message of an error; for an unexpected error its type, its line and what to do."""
     if isinstance(error, dg.Failure):
         return error.description or "It failed without a reason."
-    if named := exhaustion_message(error) or package_missing(error) or refusal_message(error):
-        return str(named)
-    if isinstance(error, UserError):
-        return str(error)
+    explained = user_error(error)
+    if isinstance(explained, UserError):
+        return str(explained)
     frames = traceback.extract_tb(error.__traceback__)
     # The innermost frame of the project's or a benchmark's own code, rather than a library's.
     own = [frame for frame in frames if _is_own(Path(frame.filename))]

@@ -1,7 +1,5 @@
 """A store in a schema of a Postgres database, which many machines read and write at the same time."""
 
-import logging
-import math
 import threading
 import time
 import zlib
@@ -20,17 +18,14 @@ from resources.migrations import StoreError, StoreUnavailable
 from resources.stores import versions
 from resources.stores.address import QUERY_CANCELED, STATEMENT_TIMEOUT, shown_address
 from resources.stores.engine import StoreKind, track_engine
+from resources.stores.outages import open_session
 
 LOCK_SECONDS = 60
 """Seconds to wait for other writers; transactions take milliseconds, so a longer wait is a hang."""
 STILL_SECONDS = 300
 """The server ends a transaction after this many seconds without a statement: it may hold locks."""
-OUTAGE_SECONDS = 60.0
-"""A process waits at most this long for a server that it reached before; a restart takes seconds. The
-time is for one outage, in all sessions of the process together."""
 ROWS_AT_ONCE = 500
 """A streamed query fetches this many rows from the server at a time."""
-_PAUSE_SECONDS = 0.1
 _AWAY = (
     "08",  # the connection failed
     "25P03",  # a transaction was idle for too long: its process was suspended
@@ -58,9 +53,6 @@ _WRITERS = 0x6C6F6F6D
 """The first key of the advisory lock of a store's writers; the second key is the store's."""
 _ESCAPE = "\U0010ffff"
 """An escape character that texts do not contain; it encodes NUL, which Postgres cannot store."""
-_LOG = logging.getLogger(__name__)
-_waited_for: dict[str, float] = {}
-"""Address of each server that was reached -> when waiting for it ends; inf while it answers."""
 _opened: "dict[tuple[str, str], PostgresStore]" = {}
 _opening = threading.Lock()
 
@@ -253,38 +245,21 @@ def store_error(error: BaseException, shown: str, name: str) -> BaseException:
 
 def _session(address: str, shown: str, name: str, options: str) -> psycopg.Connection:
     """Open a new session; wait for a server that this process has reached before."""
-    while True:
-        try:
-            session = psycopg.connect(
-                address,
-                autocommit=True,
-                options=options,
-                connect_timeout=10,
-                application_name=f"vlm-loom {name}",
-            )
-            break
-        except psycopg.OperationalError as error:
-            if not _is_waited_for(address, shown, error):
-                raise
-            time.sleep(_PAUSE_SECONDS)
-    _waited_for[address] = math.inf
+
+    def connect() -> psycopg.Connection:
+        return psycopg.connect(
+            address,
+            autocommit=True,
+            options=options,
+            connect_timeout=10,
+            application_name=f"vlm-loom {name}",
+        )
+
+    session = open_session(address, shown, connect, psycopg.OperationalError)
     session.adapters.register_dumper(str, _TextDumper)
     session.adapters.register_loader("text", _TextLoader)
     session.adapters.register_loader("numeric", _SumLoader)
     return session
-
-
-def _is_waited_for(address: str, shown: str, error: psycopg.Error) -> bool:
-    """Whether to retry a server that does not answer: only if this process has reached it before."""
-    current_time = time.monotonic()
-    until = _waited_for.get(address, current_time)
-    if until == math.inf:
-        until = _waited_for[address] = current_time + OUTAGE_SECONDS
-        reason = " ".join(str(error).split())
-        _LOG.warning(
-            f"{shown} does not answer ({reason}): waiting for it for {OUTAGE_SECONDS:.0f} s at most."
-        )
-    return current_time < until
 
 
 def _version(connection: Connection) -> int:

@@ -14,7 +14,7 @@ import os
 import re
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -23,7 +23,9 @@ from resources.files import home
 from resources.files.object_storage import SCHEME, shared_files
 from resources.files.object_storage import VARIABLE as FILES
 from resources.files.waiting import TimedWait
+from resources.migrations import StoreUnavailable
 from resources.stores.address import is_address
+from resources.stores.outages import open_session
 from resources.warehouse.declarations import WarehouseError
 from resources.warehouse.duckdb_file import quoted
 
@@ -71,10 +73,8 @@ class LakeError(WarehouseError):
     """The lake cannot be used as configured; the message says what to do."""
 
 
-class LakeLost(LakeError):
+class LakeLost(LakeError, StoreUnavailable):
     """The catalogue does not answer; a retry may succeed."""
-
-    passing = True
 
 
 class LakeAddress(NamedTuple):
@@ -172,6 +172,8 @@ def attached(
     """
     import duckdb
 
+    with _session(address):
+        pass  # It answers, or is back after a restart.
     instance = None
     try:
         if own_instance:
@@ -365,9 +367,8 @@ def locked(
     """
     import psycopg
 
-    connection = _connection(address)
     waiting = TimedWait(LOCK_TIMEOUT, log, SAID_AFTER, SAID_EVERY)
-    try:
+    with _session(address) as connection:
         while True:
             try:
                 _lock(connection, names)
@@ -384,13 +385,6 @@ def locked(
                     ) from None
         yield lambda: _require_held(address, connection)
         connection.rollback()
-    except psycopg.OperationalError as error:
-        raise _lost(address, error) from error
-    finally:
-        if connection.closed or connection.info.transaction_status.name != "IDLE":
-            connection.close()
-        else:
-            _idle.append((os.getpid(), address.catalogue, connection))
 
 
 def _lock(connection: "psycopg.Connection[Any]", names: Sequence[str]) -> None:
@@ -411,6 +405,24 @@ def _require_held(address: LakeAddress, connection: "psycopg.Connection[Any]") -
         raise _lost(address, error) from error
 
 
+@contextmanager
+def _session(address: LakeAddress) -> "Iterator[psycopg.Connection[Any]]":
+    """Lend a session with the catalogue, after a wait if its server restarts. Raises LakeLost."""
+    import psycopg
+
+    try:
+        connection = _connection(address)
+        try:
+            yield connection
+        finally:
+            if connection.closed or connection.info.transaction_status.name != "IDLE":
+                connection.close()
+            else:
+                _idle.append((os.getpid(), address.catalogue, connection))
+    except psycopg.OperationalError as error:
+        raise _lost(address, error) from error
+
+
 def _connection(address: LakeAddress) -> "psycopg.Connection[Any]":
     import psycopg
 
@@ -419,14 +431,20 @@ def _connection(address: LakeAddress) -> "psycopg.Connection[Any]":
         if (process, catalogue) == (os.getpid(), address.catalogue):
             with suppress(ValueError):
                 _idle.remove(entry)
-                with suppress(psycopg.Error):
+                try:
                     connection.execute("SELECT 1")
                     connection.rollback()
+                except psycopg.Error:
+                    # The server was away, and DuckDB's sessions with it are broken, too.
+                    forget()
+                else:
                     return connection
-    try:
-        return psycopg.connect(address.catalogue)
-    except psycopg.Error as error:
-        raise _lost(address, error) from error
+    return open_session(
+        address.catalogue,
+        address.name,
+        lambda: psycopg.connect(address.catalogue),
+        psycopg.OperationalError,
+    )
 
 
 def _lost(address: LakeAddress, error: Exception) -> LakeLost:
@@ -439,11 +457,8 @@ def _lost(address: LakeAddress, error: Exception) -> LakeLost:
 
 def catalogue_exists(address: LakeAddress) -> bool:
     """Whether the catalogue of the lake was created. Raises LakeLost."""
-    import psycopg
-
-    with closing(_connection(address)) as connection:
-        try:
-            result = connection.execute("SELECT to_regclass(%s)", [f"{SCHEMA}.ducklake_snapshot"])
-            return result.fetchone() != (None,)
-        except psycopg.Error as error:
-            raise _lost(address, error) from error
+    with _session(address) as connection:
+        result = connection.execute("SELECT to_regclass(%s)", [f"{SCHEMA}.ducklake_snapshot"])
+        exists = result.fetchone() != (None,)
+        connection.rollback()
+    return exists

@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 import dagster as dg
 import psycopg
+import psycopg2
 import pytest
 import yaml
 from dagster._core.storage.event_log.sqlite import sqlite_event_log
@@ -18,6 +19,7 @@ from dagster._core.storage.schedules.sqlite import sqlite_schedule_storage
 from dagster_postgres.utils import DagsterPostgresException, retry_pg_connection_fn
 from psycopg.conninfo import conninfo_to_dict
 from sqlalchemy import text
+from sqlalchemy.dialects.postgresql.psycopg2 import PGDialect_psycopg2
 from sqlalchemy.exc import OperationalError
 
 from assets.rewrite import seed_rewrites
@@ -201,7 +203,9 @@ def test_a_password_may_have_every_character_and_is_in_no_file(postgres, loom_ho
     files = [path for path in folder.rglob("*") if path.is_file()]
     assert [path.name for path in files if b"T0K3N" in path.read_bytes()] == []
     settings = yaml.safe_load((folder / "dagster.yaml").read_text())
-    assert settings["storage"]["postgres"] == {"postgres_url": {"env": "DAGSTER_POSTGRES_URL"}}
+    assert settings["storage"]["custom"]["config"] == {
+        "postgres_url": {"env": "DAGSTER_POSTGRES_URL"}
+    }
     assert settings["telemetry"] == {"enabled": False}
 
 
@@ -223,6 +227,23 @@ def test_a_session_of_dagster_that_the_server_ends_is_one_sentence(postgres, sto
     sentence = str(server_error(raised.value))
     assert sentence.startswith("The database of LOOM_STORES cannot be used (")
     assert sentence.endswith("): start its server, or correct the address.")
+
+
+def test_sessions_of_dagster_wait_for_a_server_that_was_reached(stores, monkeypatch):
+    """Dagster gives up after 11 s, and its code server would close nothing any more."""
+    attempts: list[str] = []
+
+    def refuse(_dialect: Any, *_: Any, **__: Any) -> None:
+        attempts.append("refused")
+        raise psycopg2.OperationalError("connection refused")
+
+    with open_instance() as instance:
+        connect = PGDialect_psycopg2.connect
+        refused = [refuse, refuse, connect]
+        monkeypatch.setattr(
+            PGDialect_psycopg2, "connect", lambda *args, **options: refused.pop(0)(*args, **options)
+        )
+        assert instance.get_runs() == [] and attempts == ["refused"] * 2
 
 
 def test_retries_of_dagster_are_not_logged_with_their_statements(stores, caplog):

@@ -8,10 +8,15 @@ from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
+import click
 import dagster as dg
+import psycopg2
 import pytest
 
+from assets.common.failures import plain_errors
+from assets.common.partitions import wit_shards
 from dagster_project import action_commands, job_runs, main_job, run
 from dagster_project import build as module
 from dagster_project.action_commands import command_of
@@ -20,7 +25,7 @@ from dagster_project.build import BuildResult, build, only_build
 from dagster_project.check_results import result
 from dagster_project.cli import JOBS, main
 from dagster_project.definitions import build_defs, defs
-from dagster_project.ingestion import chosen_shards, failed_shards, why_failed
+from dagster_project.ingestion import chosen_shards, failed_shards, ingest_each, why_failed
 from dagster_project.job_runs import run_job
 from dagster_project.jobs import BUILT, DESCRIPTIONS
 from dagster_project.progress import ALL_MADE, message_of_made, progress_logger
@@ -28,9 +33,12 @@ from dagster_project.resources import SAMPLE_CORPUS, make_resources, require_sam
 from dagster_project.run_processes import own_process
 from dagster_project.run_tags import BUILD, PROCESS
 from methods.errors import UserError
+from resources.command_line import Command, CommandGroup
+from resources.command_line import run as run_command
 from resources.corpus.corpus import Corpus
 from resources.embedding.process import EmbedderProcess
 from resources.files.home import REPO_ROOT
+from resources.migrations import StoreLost, StoreUnavailable
 from resources.warehouse import Warehouse
 from tests.dagster_project.conftest import Typed
 
@@ -91,6 +99,51 @@ def test_texts_of_a_run_are_printed_without_control_characters(ephemeral, capsys
     monkeypatch.setattr(action_commands, "_require", lambda *_: None)
     assert command_of(action).callback(**dict.fromkeys(action.model_fields, "")) == 0
     assert capsys.readouterr().out == f"{shown}\n"
+
+
+@pytest.mark.parametrize(
+    ("error", "begun"),
+    [(StoreUnavailable("It is away."), ["a"]), (UserError("It is unreadable."), ["a", "b"])],
+)
+def test_no_shard_is_left_out_because_a_store_is_away(error, begun, ephemeral):
+    ran: list[str] = []
+
+    @dg.op
+    def read(context: dg.OpExecutionContext) -> None:
+        ran.append(context.partition_key)
+        with plain_errors():
+            raise error
+
+    @dg.job(partitions_def=wit_shards)
+    def ingest() -> None:
+        read()
+
+    ephemeral.add_dynamic_partitions(str(wit_shards.name), ["a", "b"])
+    may_stop = pytest.raises(StoreLost, match="It is away") if len(begun) == 1 else nullcontext()
+    with may_stop:
+        assert [*ingest_each(ingest, ephemeral, ["a", "b"], print)] == ["a", "b"]
+    assert ran == begun
+
+
+def test_a_database_of_dagster_that_goes_away_ends_a_command_that_has_done_a_part(
+    ephemeral, monkeypatch, capsys
+):
+    monkeypatch.setenv("LOOM_STORES", "postgresql://loom@127.0.0.1/loom")
+
+    @dg.job
+    def nothing() -> None:
+        pass
+
+    away = psycopg2.OperationalError("connection refused")
+    monkeypatch.setattr(ephemeral, "create_run_for_job", Mock(side_effect=away))
+
+    @click.command(cls=Command, workspace="unused")
+    def some() -> None:
+        """Run a job."""
+        run_job(nothing, ephemeral)
+
+    assert run_command(CommandGroup("any", {"some": some}), "any", ["some"]) == 1
+    assert "cannot be used (connection refused)" in capsys.readouterr().err
 
 
 @pytest.mark.slow

@@ -16,7 +16,6 @@ from contextlib import suppress
 import dagster as dg
 import pytest
 from dagster import DagsterRunStatus
-from dagster._core.launcher import WorkerStatus
 from dagster._core.storage.tags import GRPC_INFO_TAG, REPOSITORY_LABEL_TAG
 from dagster._utils.interrupts import raise_interrupts_as
 
@@ -24,7 +23,6 @@ from dagster_project.job_runs import resend_interrupts, restore_signal_handlers,
 from dagster_project.run_processes import (
     AT_WORK,
     KILLED,
-    RunLauncher,
     _identity,
     end_dead_runs,
     executor,
@@ -32,6 +30,7 @@ from dagster_project.run_processes import (
     own_process,
 )
 from dagster_project.run_tags import BUILD, PROCESS
+from dagster_project.sensors import dead_runs
 from resources.files.home import REPO_ROOT
 
 
@@ -276,15 +275,13 @@ def test_the_run_of_a_killed_process_ends_as_failed_with_the_reason(instance):
     assert killed.returncode == -signal.SIGKILL, killed.stderr.decode()
     (run,) = instance.get_runs()
     assert run.status == DagsterRunStatus.STARTED
-    # What run monitoring asks.
-    launcher = instance.run_launcher
-    assert isinstance(launcher, RunLauncher) and instance.run_monitoring_enabled
-    assert launcher.check_run_worker_health(run).status == WorkerStatus.FAILED
-
     storage = instance.event_log_storage
     assert storage.claim_concurrency_slot("models", run.run_id, "killer").is_claimed
 
-    assert end_dead_runs(instance) == [f"second {run.run_id}"]
+    with dg.build_sensor_context(instance) as context:
+        ended = dead_runs(context)
+    assert isinstance(ended, dg.SkipReason)
+    assert ended.skip_message == f"Ended: second {run.run_id}."
 
     assert storage.get_concurrency_info("models").active_slot_count == 0
     (failed,) = instance.all_logs(run.run_id, of_type=dg.DagsterEventType.RUN_FAILURE)
@@ -304,8 +301,6 @@ def test_a_run_at_work_and_one_without_a_process_are_let_be_and_one_that_never_s
     storage.claim_concurrency_slot("models", runs[0].run_id, "one")
     assert end_dead_runs(instance) == []
     assert storage.get_concurrency_info("models").active_slot_count == 1
-    healths = [instance.run_launcher.check_run_worker_health(run).status for run in runs]
-    assert healths == [WorkerStatus.RUNNING] * 2
 
     # It blocks no build.
     gone = {PROCESS: f"{HOST} {BOOT} {NAMESPACE} {PID} 0", BUILD: "yes"}

@@ -158,13 +158,17 @@ def test_a_conflict_that_never_ends_is_one_error(lake, monkeypatch):
 
 
 def test_a_catalogue_that_was_away_for_a_moment_is_asked_again(lake):
+    def cut() -> None:
+        with psycopg.connect(lake.address.catalogue, autocommit=True) as server:
+            server.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+                "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            )
+
     lake.replace(TABLE, answers("a", 1))
-    with psycopg.connect(lake.address.catalogue, autocommit=True) as server:
-        server.execute(
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
-            "WHERE datname = current_database() AND pid <> pg_backend_pid()"
-        )
+    cut()
     lake.replace(TABLE, answers("a", 2))
+    cut()
     assert lake.count(TABLE) == 2
 
 

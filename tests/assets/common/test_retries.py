@@ -8,11 +8,18 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import dagster as dg
+import psycopg2
 import pytest
 
 from assets.common import failures
 from assets.common.drops import FAILED_CALLS, is_retry_worthwhile, require_few_lost
-from assets.common.failures import MAX_RETRIES, RETRY_SECONDS, unattended
+from assets.common.failures import (
+    MAX_RETRIES,
+    RETRY_SECONDS,
+    STORE_AWAY,
+    plain_errors,
+    unattended,
+)
 from assets.common.isolation import Isolation
 from assets.common.tables import SOURCES, table_asset
 from methods.errors import PromptUnusable, UserError
@@ -22,6 +29,7 @@ from resources.llm.canary import ModelGivenUp, PromptGivenUp
 from resources.llm.model_calls import BatchPending, WaitingForBatch
 from resources.migrations import StoreError
 from resources.warehouse import Warehouse
+from resources.warehouse.lake_connection import LakeLost
 
 DOWN = "The server is down: run this again later."
 
@@ -123,6 +131,25 @@ def test_a_step_that_fails_by_itself_is_tried_again_before_it_is_lost(tmp_path, 
     assert warehouse.count("evaluate.not_made") == 1
 
 
+def test_dagsters_database_that_is_away_is_tried_again_and_is_no_fault_of_code(monkeypatch):
+    monkeypatch.setenv("LOOM_STORES", "postgresql://loom@127.0.0.1/loom")
+    error = RuntimeError("too many retries for DB connection")
+    error.__cause__ = psycopg2.OperationalError("connection refused")
+    isolation = Isolation("evaluate.scores")
+    for block in (isolation.release("one"), isolation.step(retried=True)):
+        with pytest.raises(RuntimeError), block:
+            raise error
+    with isolation.step(retried=False):
+        raise error
+    assert list(isolation.lost.values()) == [
+        "The database of LOOM_STORES cannot be used (connection refused): start its server, or correct "
+        "the address."
+    ]
+    with pytest.raises(dg.Failure) as raised, plain_errors():
+        raise error
+    assert raised.value.allow_retries and STORE_AWAY in raised.value.metadata
+
+
 @pytest.mark.parametrize(
     ("lost", "worth"),
     [
@@ -214,6 +241,7 @@ def test_the_failure_says_of_what_how_much_why_and_what_may_be() -> None:
         (BatchPending(), False, False),
         # What is so of all releases: it is said once.
         (OSError(errno.ENOSPC, "No space"), False, False),
+        (LakeLost("The catalogue of the lake does not answer."), False, False),
         (OSError(errno.EROFS, "Read-only file system", str(reports_path())), False, False),
     ],
 )

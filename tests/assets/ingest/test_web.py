@@ -120,7 +120,7 @@ def test_a_run_that_was_killed_goes_on_from_where_it_was(make: Make, uploads: Up
     dead = threading.Event()
 
     def hold(exchange: object) -> None:
-        dead.wait(60)
+        dead.wait(240)
         ok(picture(99))(exchange)
 
     urls = [uploads.serve(f"{number:02}.png", ok(picture(number))) for number in range(99)]
@@ -135,7 +135,7 @@ def test_a_run_that_was_killed_goes_on_from_where_it_was(make: Make, uploads: Up
         subprocess.Popen(command, cwd=world.root, env=environment, **quiet) as run,
     ):
         try:
-            deadline = time.monotonic() + 60
+            deadline = time.monotonic() + 240
             while len(known := set(index.entries(urls))) < RECORDED_AT_ONCE:
                 assert run.poll() is None and time.monotonic() < deadline
                 time.sleep(0.02)

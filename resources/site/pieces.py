@@ -23,18 +23,15 @@ def compact_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
-def write_piece(folder: Path, name: str, value: Any) -> int:
+def write_piece(folder: Path, name: str, value: Any) -> None:
     """Write a value as a script `<name>.js`.
 
     Args:
         folder: The folder of the scripts.
         name: The name.
         value: The value, as JSON.
-
-    Returns:
-        The number of bytes.
     """
-    return _write(folder, name, compact_json(value))
+    _write(folder, name, compact_json(value))
 
 
 class ItemPieces:
@@ -43,7 +40,6 @@ class ItemPieces:
     def __init__(self, folder: Path, name: str = "items") -> None:
         self.firsts: list[int] = []
         """The index of the first item of each file."""
-        self.n_bytes = 0
         self._folder, self._name = folder, name
         self._waiting: list[str] = []
         self._size = self._number = 0
@@ -63,7 +59,7 @@ class ItemPieces:
         """Write the items that are not written yet."""
         if self._waiting:
             name = f"{self._name}/{len(self.firsts) - 1}"
-            self.n_bytes += _write(self._folder, name, f"[{','.join(self._waiting)}]")
+            _write(self._folder, name, f"[{','.join(self._waiting)}]")
         self._waiting, self._size = [], 0
 
 
@@ -90,14 +86,14 @@ class WordIndexPieces:
                 numbers = self._items[word] = array("I")
             numbers.append(number)
 
-    def write(self, folder: Path) -> tuple[list[str], int]:
-        """Write all pieces; return the first word of each file, and the total number of bytes."""
-        firsts, n_bytes = [], 0
+    def write(self, folder: Path) -> list[str]:
+        """Write all pieces; return the first word of each file."""
+        firsts = []
         for place, words in enumerate(self._files()):
             firsts.append(words[0][0] if place else "")
             value = ",".join(f"{compact_json(word)}:[{numbers}]" for word, numbers in words)
-            n_bytes += _write(folder, f"{self._name}/{place}", f"{{{value}}}")
-        return firsts, n_bytes
+            _write(folder, f"{self._name}/{place}", f"{{{value}}}")
+        return firsts
 
     def _files(self) -> Iterator[Sequence[tuple[str, str]]]:
         waiting: list[tuple[str, str]] = []
@@ -134,7 +130,7 @@ def script_of(name: str, text: str) -> bytes:
     return f"loom.put({json.dumps(name)},JSON.parse('{quoted}'));\n".encode()
 
 
-def _write(folder: Path, name: str, text: str) -> int:
+def _write(folder: Path, name: str, text: str) -> None:
     path = folder / f"{name}.js"
     path.parent.mkdir(parents=True, exist_ok=True)
-    return path.write_bytes(script_of(name, text))
+    path.write_bytes(script_of(name, text))

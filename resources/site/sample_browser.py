@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from methods.batched import batched
 from methods.json_text import from_json
 from resources.files.atomic import draft_folder, write_atomically
 from resources.files.home import reports_path
@@ -90,30 +91,26 @@ def is_written(release_id: str, fingerprint: str) -> bool:
         return False
 
 
-def write_data(release_id: str, fingerprint: str, contents: SampleBrowserContents) -> int:
+def write_data(release_id: str, fingerprint: str, contents: SampleBrowserContents) -> None:
     """Write the data of a release, whole or not at all.
 
     Args:
         release_id: The release.
         fingerprint: The fingerprint of the data.
         contents: The data.
-
-    Returns:
-        The number of bytes.
     """
     # An existing folder is incomplete.
     shutil.rmtree(site_path() / release_id / fingerprint, ignore_errors=True)
     with draft_folder(site_path() / release_id / fingerprint, "site") as draft:
-        n_bytes = write_piece(draft, "prompts", contents.prompts)
-        n_bytes += write_piece(draft, "images", contents.images)
+        write_piece(draft, "prompts", contents.prompts)
+        write_piece(draft, "images", contents.images)
         described = []
         for place, (about, values) in enumerate(contents.columns):
-            n_bytes += write_piece(draft, f"columns/{place}", values)
+            write_piece(draft, f"columns/{place}", values)
             described.append({**about, "file": place})
         items, requests = ItemPieces(draft), ItemPieces(draft, "requests")
         words, answer_words, ids = WordIndexPieces(), WordIndexPieces("answer_words"), []
         heads: list[Sequence[Any]] = []
-        n_heads = 0
         for number, entry in enumerate(contents.items):
             items.add(entry.item)
             requests.add(entry.requests)
@@ -121,30 +118,23 @@ def write_data(release_id: str, fingerprint: str, contents: SampleBrowserContent
             answer_words.add(number, entry.answer_texts)
             ids.append(entry.item["id"])
             heads.append(entry.head)
-            if len(heads) == HEADS:
-                n_bytes += write_piece(draft, f"heads/{n_heads}", heads)
-                heads, n_heads = [], n_heads + 1
         items.close()
         requests.close()
-        if heads:
-            n_bytes += write_piece(draft, f"heads/{n_heads}", heads)
-        firsts, of_words = words.write(draft)
-        firsts_of_answers, of_answer_words = answer_words.write(draft)
+        for place, batch in enumerate(batched(heads, HEADS)):
+            write_piece(draft, f"heads/{place}", batch)
         facts = {
             **contents.facts,
             "ids": ids,
             "pieces": items.firsts,
             "requests": requests.firsts,
             "heads": HEADS,
-            "words": firsts,
-            "answer_words": firsts_of_answers,
+            "words": words.write(draft),
+            "answer_words": answer_words.write(draft),
             "columns": described,
         }
-        n_bytes += items.n_bytes + requests.n_bytes + of_words + of_answer_words
-        n_bytes += write_piece(draft, "release", facts)
+        write_piece(draft, "release", facts)
         (draft / _SIZES).write_text(compact_json(_sizes_of(draft)), encoding="utf-8")
         draft.chmod(0o755)
-    return n_bytes
 
 
 def _sizes_of(folder: Path) -> dict[str, int]:

@@ -5,9 +5,9 @@ card.
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 
@@ -17,9 +17,6 @@ from methods.exports.rows import CreditedImage, ExportedItem, chat, table_row
 from resources.exports.folder import ATTRIBUTION, MANIFEST, README
 from resources.exports.source import ExportSource
 from resources.files.bounded import file_hash
-
-if TYPE_CHECKING:
-    import pyarrow.parquet as pq
 
 BYTES_A_GROUP = 16_000_000
 """A row group is written when its images and texts reach this size in bytes:
@@ -121,14 +118,15 @@ def _write_rows(
     """Write the shards of one release. Returns a description, the paths, and an example item."""
     config, split = source.config, source.split
     (folder / "data" / config).mkdir(parents=True, exist_ok=True)
-    shards = _Shards(folder / "data" / config, split, shard_bytes)
     example: ExportedItem | None = None
-    with shards:
+
+    def rows() -> Iterator[dict[str, Any]]:
+        nonlocal example
         for batch in source.batches():
             example = example or next((item for item in batch if item.pictures), None)
-            for item in batch:
-                shards.add(_row(item, source))
-    paths = shards.named()
+            yield from (_row(item, source) for item in batch)
+
+    paths = _write_shards(rows(), folder / "data" / config, split, shard_bytes)
     part = DatasetSplit(
         source.release_id,
         config,
@@ -165,72 +163,54 @@ def _row(item: ExportedItem, source: ExportSource) -> dict[str, Any]:
     return {**table_row(item), MESSAGES: chat(item), "images": images}
 
 
-class _Shards:
-    """Writes Parquet files of about `most` bytes each, which `named` renames at the end."""
+def _write_shards(
+    rows: Iterable[dict[str, Any]], folder: Path, split: str, most: int
+) -> list[Path]:
+    """Write rows to Parquet files of about `most` bytes each. Returns their paths, which end with
+    `<split>-00000-of-00003.parquet` and so on."""
+    import pyarrow.parquet as pq
 
-    def __init__(self, folder: Path, split: str, most: int) -> None:
-        self._folder, self._split, self._most = folder, split, most
-        self._rows: list[dict[str, Any]] = []
-        self._waiting = self._written = 0
-        self._paths: list[Path] = []
-        self._writer: pq.ParquetWriter | None = None
-
-    def __enter__(self) -> "_Shards":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._flush()
-        if not self._paths:
-            self._open()
-        self._close()
-
-    def add(self, row: dict[str, Any]) -> None:
-        """Add a row."""
-        self._rows.append(row)
-        self._waiting += _size(row)
-        if self._waiting >= BYTES_A_GROUP:
-            self._flush()
-
-    def named(self) -> list[Path]:
-        """Rename the shards to `<split>-00000-of-00003.parquet` and so on, and return their paths."""
-        names = []
-        for number, path in enumerate(self._paths):
-            name = f"{self._split}-{number:05d}-of-{len(self._paths):05d}.parquet"
-            names.append(path.rename(path.with_name(name)))
-        return names
-
-    def _flush(self) -> None:
-        if not self._rows:
-            return
-        if self._writer is None:
-            self._open()
-        assert self._writer is not None
-        self._writer.write_table(pa.Table.from_pylist(self._rows, schema=SCHEMA))
-        self._written += self._waiting
-        self._rows, self._waiting = [], 0
-        if self._written >= self._most:
-            self._close()
-
-    def _open(self) -> None:
-        import pyarrow.parquet as pq
-
-        path = self._folder / f"{self._split}-{len(self._paths)}.parquet"
-        self._paths.append(path)
+    empty = pa.BufferOutputStream()
+    pq.write_table(SCHEMA.empty_table(), empty)
+    columns = [column.path for column in pq.ParquetFile(empty.getvalue()).schema]
+    paths: list[Path] = []
+    groups = _row_groups(rows)
+    group, n_bytes = next(groups, ([], 0))
+    while group or not paths:
+        paths.append(folder / f"{split}-{len(paths)}.parquet")
         # Images are compressed already. With content-defined chunking, equal content in later
         # releases has equal chunks.
-        self._writer = pq.ParquetWriter(
-            path,
+        with pq.ParquetWriter(
+            paths[-1],
             SCHEMA,
-            compression={name: "none" if "bytes" in name else "zstd" for name in _columns(SCHEMA)},
+            compression={name: "none" if "bytes" in name else "zstd" for name in columns},
             use_dictionary=False,
             write_statistics=False,
             use_content_defined_chunking=True,
-        )
+        ) as writer:
+            written = 0
+            while group and written < most:
+                writer.write_table(pa.Table.from_pylist(group, schema=SCHEMA))
+                written += n_bytes
+                group, n_bytes = next(groups, ([], 0))
+    return [
+        path.rename(path.with_name(f"{split}-{number:05d}-of-{len(paths):05d}.parquet"))
+        for number, path in enumerate(paths)
+    ]
 
-    def _close(self) -> None:
-        if self._writer is not None:
-            self._writer.close()
-        self._writer, self._written = None, 0
+
+def _row_groups(rows: Iterable[dict[str, Any]]) -> Iterator[tuple[list[dict[str, Any]], int]]:
+    """Yield groups of rows with their sizes in bytes."""
+    group: list[dict[str, Any]] = []
+    n_bytes = 0
+    for row in rows:
+        group.append(row)
+        n_bytes += _size(row)
+        if n_bytes >= BYTES_A_GROUP:
+            yield group, n_bytes
+            group, n_bytes = [], 0
+    if group:
+        yield group, n_bytes
 
 
 def _size(row: dict[str, Any]) -> int:
@@ -239,8 +219,7 @@ def _size(row: dict[str, Any]) -> int:
     return sum(map(len, texts)) + sum(len(image["bytes"]) for image in row["images"])
 
 
-# --- The columns in each tool's own words
-# ------------------------------------------------------------
+# --- The columns in each tool's own words ----------------------------------------------------------
 
 
 def _arrow(what: Any) -> pa.DataType:
@@ -271,22 +250,6 @@ def _yaml(what: Any) -> dict[str, Any]:
         inside = what[0]
         return {"list": yaml_features(inside) if isinstance(inside, Mapping) else inside}
     return {"dtype": what}
-
-
-def _columns(schema: pa.Schema) -> Iterator[str]:
-    """Yield the paths of a schema's leaf columns in a Parquet file."""
-    for column in schema:
-        yield from _leaves(column.name, column.type)
-
-
-def _leaves(path: str, kind: pa.DataType) -> Iterator[str]:
-    if pa.types.is_list(kind):
-        yield from _leaves(f"{path}.list.element", kind.value_type)
-    elif pa.types.is_struct(kind):
-        for field in kind:
-            yield from _leaves(f"{path}.{field.name}", field.type)
-    else:
-        yield path
 
 
 SCHEMA = pa.schema(

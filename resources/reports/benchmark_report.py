@@ -12,6 +12,7 @@ from typing import Any
 from urllib.parse import quote
 
 from methods.evaluation.candidates import BASELINE, MOCK_PROVIDERS, is_model
+from methods.naming import number_of
 from resources.files.atomic import write_atomically
 from resources.files.home import relative_to_home
 from resources.files.object_storage import shared_files
@@ -94,7 +95,7 @@ def render_report(data: Report, image_store: ImageStore) -> str:
         shape(data),
         _template_section("failures", "Failures", _lost(failures) if panes or failures else ""),
         _template_section(
-            "examples", "Examples", f"The first {block.count(len(data['examples']), noun)}"
+            "examples", "Examples", f"The first {number_of(len(data['examples']), noun)}"
         ),
     )
     return render_page(
@@ -218,14 +219,14 @@ def _template_section(name: str, title: str, finding: str) -> block.Section:
 
 
 def _flagged(items: Mapping[str, Any]) -> str:
-    return f"{items['n_flagged'] or 'None'} of {block.count(items['n_items'], 'item')} flagged"
+    return f"{items['n_flagged'] or 'None'} of {number_of(items['n_items'], 'item')} flagged"
 
 
 def _lost(failures: Sequence[tuple[str, int, list[Row]]]) -> str:
     n = sum(total for _, total, _ in failures)
     if not n:
         return "Every turn of every model has an answer and a judgment"
-    return f"{block.count(n, 'turn')} lost, most often by {failures[0][0]}"
+    return f"{number_of(n, 'turn')} lost, most often by {failures[0][0]}"
 
 
 def n_models(panes: Sequence[JudgePane]) -> int:

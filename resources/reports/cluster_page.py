@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
+from methods.naming import number_of
 from resources.images.store import ImageStore
 from resources.reports.corpus_charts import MapDot, MapLayer, map_figure
 from resources.reports.figures import NO_GROUP, OTHER, PALETTE, cut, inline_svg, page_colour
@@ -144,8 +145,7 @@ def layers(points: Sequence[MapPoint]) -> list[MapLayer]:
         for group, colour in zip(largest, PALETTE, strict=False)
     ]
     if smaller:
-        plural = "" if len(smaller) == 1 else "s"
-        name = f"{len(smaller)} smaller group{plural}"
+        name = number_of(len(smaller), "smaller group")
         of_groups.append(MapLayer(name, OTHER, _in_groups(points, smaller)))
     ungrouped = _in_groups(points, {None})
     return [*of_groups, MapLayer("in no group", NO_GROUP, ungrouped)] if ungrouped else of_groups
@@ -168,7 +168,7 @@ def sizes_chart(sizes: Sequence[int]) -> BarChart | None:
         high = 2 * (low - 1)
         bars.append((f"{low}–{high}", sum(low <= size <= high for size in sizes)))
         low = high + 1
-    note = f"{len(sizes)} cluster{'' if len(sizes) == 1 else 's'}"
+    note = number_of(len(sizes), "cluster")
     return BarChart("Sizes of clusters", note, bars_of(bars), "entries", "clusters")
 
 

@@ -6,7 +6,7 @@ from methods.choice.alphabet import NO_CHOICE
 from methods.choice.letter_shares import NOTHING_READ, LetterShares
 from methods.choice.passes import PassCounts
 from methods.evaluation.answer_lengths import REFERENCES
-from methods.naming import decimal_text
+from methods.naming import decimal_text, number_of
 from methods.results.results_table import COUNTS_BELOW, JUDGED
 from resources.reports import report_blocks as block
 from resources.reports.report_blocks import Cell, markup
@@ -31,7 +31,7 @@ def refusals(judged: ScoresByJudge, models: Sequence[CandidateLabel]) -> list[bl
     """
     counts = [judged.row(who.name, judged.leading) for who in models if not who.is_baseline]
     n = sum(bool(row and row["n_refused"]) for row in counts)
-    finding = f"{n or 'None'} of {block.count(len(counts), 'model')} declined answers"
+    finding = f"{n or 'None'} of {number_of(len(counts), 'model')} declined answers"
     return block.folded(_refusals(judged, models), finding)
 
 
@@ -47,7 +47,7 @@ def _refusals(judged: ScoresByJudge, models: Sequence[CandidateLabel]) -> Iterat
         if who.is_baseline or counts is None:
             continue
         n_refused, n_asked = counts["n_refused"], counts["n_turns"]
-        share = f"{100 * n_refused / n_asked:.1f} % of {block.count(n_asked, 'answer')}"
+        share = f"{100 * n_refused / n_asked:.1f} % of {number_of(n_asked, 'answer')}"
         floor, best = judged.estimate(who.name, leading), judged.estimate(who.name, bound)
         gain = None
         if floor.value is not None and best.value is not None:
@@ -132,10 +132,10 @@ def _liked(shares: Sequence[LetterShares]) -> str:
     """Count the models that choose a letter significantly more often than it is correct."""
     tested = [share.p_holm for share in shares if share.p_holm is not None]
     if not tested:
-        return f"The letters that {block.count(len(shares), 'model')} named"
+        return f"The letters that {number_of(len(shares), 'model')} named"
     n = sum(p < COUNTS_BELOW for p in tested)
     verb = "prefer" if n > 1 else "prefers"
-    return f"{n or 'None'} of {block.count(len(tested), 'model')} surely {verb} some letters"
+    return f"{n or 'None'} of {number_of(len(tested), 'model')} surely {verb} some letters"
 
 
 def _letters(data: MultipleChoiceInput, order: Sequence[str]) -> Iterator[block.Block]:
@@ -226,7 +226,7 @@ def _distance(shares: LetterShares) -> Cell:
         "–" if value is None else decimal_text(value, 3),
         small,
         "n worse" if shares.p_holm is not None and shares.p_holm < COUNTS_BELOW else "n",
-        f"On {block.count(shares.compared, 'question')}" if shares.compared else "",
+        f"On {number_of(shares.compared, 'question')}" if shares.compared else "",
     )
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from markupsafe import Markup
 
 from methods.evaluation.asking import PLAIN
+from methods.naming import number_of
 from resources.reports import report_blocks as block
 from resources.reports.charts import TurnScore, turns_figure
 from resources.reports.estimate import Scale
@@ -54,7 +55,7 @@ def _finding(rows: Sequence[Row], terms: Terms) -> str:
     whole = [row for row in rows if not row["subset_label"] and row["change"] in terms["causes"]]
     models = {row["model"] for row in whole}
     shown_of = {row["model"] for row in whole if row["verdict"] == "gain"}
-    return f"A cause is shown for {len(shown_of) or 'none'} of {block.count(len(models), 'model')}"
+    return f"A cause is shown for {len(shown_of) or 'none'} of {number_of(len(models), 'model')}"
 
 
 def _pane(pane: JudgePane, rows: Sequence[Row], terms: Terms) -> Iterator[block.Block]:

@@ -198,19 +198,6 @@ def markup(text: str, /, **values: object) -> Markup:
     return Markup(" ".join(text.split())).format(**values)
 
 
-def count(n: int, noun: str) -> str:
-    """Format a number with its noun.
-
-    Args:
-        n: The number.
-        noun: The noun in the singular.
-
-    Returns:
-        The text.
-    """
-    return f"{n} {noun}{'' if n == 1 else 's'}"
-
-
 def bold(shown: str) -> Markup:
     """Format a text in bold."""
     return markup("<b>{shown}</b>", shown=shown)

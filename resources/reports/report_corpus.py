@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, TypedDict
 
-from methods.naming import decimal_text
+from methods.naming import decimal_text, number_of
 from methods.release_statistics import CategoryCounts
 from resources.images.store import ImageStore
 from resources.reports import report_blocks as block
@@ -114,7 +114,7 @@ def _of_corpus(corpus: CorpusPageInput, image_store: ImageStore) -> Iterator[blo
             for row in corpus["shards"]
         ],
     )
-    title = block.count(counts["n_shards"], "shard")
+    title = number_of(counts["n_shards"], "shard")
     if counts["n_shards"] > len(corpus["shards"]):
         title = f"The {len(corpus['shards'])} largest of {title}"
     yield block.Section(
@@ -182,7 +182,7 @@ def _sets(corpus: CorpusPageInput, image_store: ImageStore) -> Iterator[block.Bl
                 "groups",
                 [
                     CorpusImageGroup(
-                        f"{block.count(len(rows), 'picture')}, set {set_id[:12]}",
+                        f"{number_of(len(rows), 'picture')}, set {set_id[:12]}",
                         [_picture(row, image_store) for row in rows[:MOST_PICTURES]],
                     )
                     for set_id, rows in sets.items()
@@ -209,7 +209,7 @@ def _left_out(rows: Rows) -> block.Section:
                     [
                         Cell(row["step"], kind=""),
                         Cell(row["reason"].replace("_", " "), kind=""),
-                        Cell(block.count(row["n"], row["noun"].replace("_", " ")), sort=row["n"]),
+                        Cell(number_of(row["n"], row["noun"].replace("_", " ")), sort=row["n"]),
                         Cell("", list(map(_example, row["examples"])), "examples"),
                     ]
                     for row in rows

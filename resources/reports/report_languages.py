@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
 from methods.evaluation.statistics.estimates import LEAST_CLUSTERS
+from methods.naming import number_of
 from methods.results.results_table import is_significant
 from resources.reports import report_blocks as block
 from resources.reports.estimate import ReportEstimate
@@ -38,7 +39,7 @@ def _finding(rows: Sequence[Row]) -> str:
     models = {row["subject"] for row in of_models}
     differ = {row["subject"] for row in of_models if is_significant(row)}
     return (
-        f"{len(differ) or 'None'} of {block.count(len(models), 'model')} "
+        f"{len(differ) or 'None'} of {number_of(len(models), 'model')} "
         f"{'differ' if len(differ) > 1 else 'differs'} surely between the languages"
     )
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from methods.evaluation.constant_scores import constant_scores_sentence
+from methods.naming import number_of
 from methods.results.methods_paragraph import methods_paragraph
 from methods.results.results_table import ALL_ITEMS, COMMON, FLOOR, JUDGED, MetricKey
 from resources.reports import report_blocks as block
@@ -296,7 +297,7 @@ def missing(data: LeaderboardInput) -> list[block.Block]:
     lines = []
     for row in data["missing"]:
         by = f" by {row['asked']}" if row["asked"] != row["model"] else ""
-        n_lost = f"{row['n_lost']} of {block.count(row['n_turns'], 'turn')}"
+        n_lost = f"{row['n_lost']} of {number_of(row['n_turns'], 'turn')}"
         why = f"The last run of {row['stage']}{by} lost {n_lost} ({row['why']}): {NOT_TAKEN}"
         before = data["scores"] and row["model"] not in data["unscored"]
         lines.append((row["model"], why + (FROM_BEFORE if before else "")))

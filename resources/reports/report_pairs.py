@@ -5,6 +5,7 @@ from statistics import median
 from typing import NamedTuple
 
 from methods.evaluation.candidates import is_model, model_of
+from methods.naming import number_of
 from methods.results.results_table import Pair, is_significant, pair_difference
 from resources.reports import report_blocks as block
 from resources.reports.estimate import over
@@ -212,7 +213,7 @@ def image_ablation(
         difference is not None and difference.verdict == "better" for difference in differences
     )
     finding = (
-        f"{better} of {block.count(len(differences), 'comparison')} surely better with its images"
+        f"{better} of {number_of(len(differences), 'comparison')} surely better with its images"
     )
     return block.folded(_looking(judged, metric, order, noun, rows), finding)
 

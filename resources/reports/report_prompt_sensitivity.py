@@ -5,6 +5,7 @@ from itertools import groupby
 
 from methods.evaluation.prompt_sensitivity import BY_RULE, GROUP
 from methods.evaluation.statistics.estimates import LEAST_CLUSTERS
+from methods.naming import number_of
 from methods.results.results_table import is_significant
 from resources.reports import report_blocks as block
 from resources.reports.report_blocks import Cell, markup
@@ -44,7 +45,7 @@ def prompt_sensitivity(data: Report, panes: Sequence[JudgePane]) -> block.Sectio
     ]
     n = sum(map(is_significant, effects))
     verb = "count" if n > 1 else "counts"
-    finding = f"{n or 'None'} of {block.count(len(effects), 'effect')} of styles {verb}"
+    finding = f"{n or 'None'} of {number_of(len(effects), 'effect')} of styles {verb}"
     return block.Section(
         "prompt-sensitivity", "Prompt sensitivity", "Prompts", of_judges, finding=finding
     )
@@ -76,7 +77,7 @@ def _effects(
         [Cell("Style", kind="l who"), Cell("Groups"), *map(block.clamped, models)],
         [
             [
-                Cell(style, [block.count(most(sizes, style), "wording")], "who"),
+                Cell(style, [number_of(most(sizes, style), "wording")], "who"),
                 Cell(str(most(differences, style)), kind="n quiet"),
                 *(finding_cell(differences.get((style, name)), metric) for name in models),
             ]

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from methods.ids import canonical_json
+from methods.naming import number_of
 from methods.release_card import card_of, facts, settings_of
 from methods.release_statistics import CategoryCounts, Distribution, histogram, summary
 from resources.reports import report_blocks as block
@@ -90,9 +91,7 @@ def shape(data: Report) -> block.Section:
         for of_card in card(release)
     )
     noun = noun_of(release)
-    finding = (
-        f"{block.count(release['n_items'], noun)}, {block.count(release['n_images'], 'image')}"
-    )
+    finding = f"{number_of(release['n_items'], noun)}, {number_of(release['n_images'], 'image')}"
     blocks: list[block.Block] = [
         block.Pane(drawings, "charts") if drawings else nothing,
         block.Heading("Card", id="card"),
@@ -100,9 +99,7 @@ def shape(data: Report) -> block.Section:
     ]
     if settings:
         table = block.Table("Settings of the release", heads, settings)
-        blocks.append(
-            block.FoldedBlocks(block.bold(block.count(len(settings), "setting")), [table])
-        )
+        blocks.append(block.FoldedBlocks(block.bold(number_of(len(settings), "setting")), [table]))
     return block.Section(
         "shape", "The release", "What the release consists of", blocks, finding=finding
     )

@@ -6,7 +6,7 @@ from typing import Any
 from methods.evaluation.judge_bias_tests import BIAS_FOUND, IN_WINS, NONE, VERDICTS
 from methods.evaluation.judge_quality import EXTERNAL, INTERNAL, OF_PEOPLE
 from methods.evaluation.judging import PANEL
-from methods.naming import decimal_text
+from methods.naming import decimal_text, number_of
 from resources.reports import report_blocks as block
 from resources.reports.report_blocks import Cell
 from resources.reports.report_input import Report, Row
@@ -114,7 +114,7 @@ def _finding(agreed: Sequence[Row], bias_tests: Sequence[Row]) -> str:
     if not measured:
         return f"{people}; no bias test was made"
     led = sum(row["ci_low"] > 0 or row["ci_high"] < 0 for row in measured)
-    tests = block.count(len(measured), "bias test")
+    tests = number_of(len(measured), "bias test")
     return f"{people}; {led or 'none'} of {tests} found a shift of a judge"
 
 

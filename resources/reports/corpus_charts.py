@@ -55,5 +55,5 @@ def map_figure(dots: Sequence[MapDot], layers: Sequence[MapLayer], width: float)
                     edgecolors=figures.INK,
                     linewidths=ring,
                 )
-                figures.number_marks(marks, numbers)
+                figures.label_marks(marks, numbers, "data-n")
     return figure

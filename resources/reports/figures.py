@@ -1,7 +1,7 @@
 """The common style of matplotlib figures (colours, fonts), and their export as PNG, SVG and PDF.
 
-`charts.py`, `item_charts.py`, `agreement_chart.py` and `corpus_charts.py` draw the figures. The same
-figure gives the same bytes in every format.
+`charts.py`, `item_charts.py` and `corpus_charts.py` draw the figures. The same figure gives the same
+bytes in every format.
 """
 
 import hashlib
@@ -108,8 +108,11 @@ def in_print() -> Iterator[None]:
 
 def printable(text: str) -> str:
     """Replace each character that no print font can draw by a question mark."""
+    fonts = [_characters_of(path) for _, path in _print_fonts()]
     return "".join(
-        character if any(can_draw(path, character) for _, path in _print_fonts()) else "?"
+        character
+        if character.isspace() or any(ord(character) in characters for characters in fonts)
+        else "?"
         for character in text
     )
 
@@ -136,24 +139,15 @@ def page_colour(colour: str) -> str:
     return PAGE_COLOURS.get(colour, colour)
 
 
-def label_marks(artist: Any, words: Iterable[str]) -> None:
-    """Set the tooltip of each mark of an artist.
+def label_marks(artist: Any, values: Iterable[str | int], name: str = "title") -> None:
+    """Set the tooltip, or else an attribute, of each mark of an artist.
 
     Args:
         artist: The artist.
-        words: The texts.
+        values: The texts, or the values of the attribute.
+        name: `title` for tooltips, or the name of the attribute.
     """
-    artist.set_gid(json.dumps(["title", *words]))
-
-
-def number_marks(artist: Any, numbers: Iterable[int]) -> None:
-    """Set the number of each mark of an artist, which scripts read as `data-n`.
-
-    Args:
-        artist: The artist.
-        numbers: The numbers.
-    """
-    artist.set_gid(json.dumps(["data-n", *numbers]))
+    artist.set_gid(json.dumps([name, *values]))
 
 
 def png(figure: "Figure") -> bytes:
@@ -292,11 +286,6 @@ def _without_formulas(figure: "Figure") -> "Figure":
     return figure
 
 
-def can_draw(path: str, text: str) -> bool:
-    """Whether the font has a glyph for every character of `text` that is not blank."""
-    return all(character.isspace() or ord(character) in _signs(path) for character in text)
-
-
 def _print_fonts() -> tuple[tuple[str, str], ...]:
     return _installed(PRINT_FONT, OWN_FONT, *EAST_ASIAN_FONTS)
 
@@ -319,7 +308,7 @@ def _installed(*families: str) -> tuple[tuple[str, str], ...]:
 
 
 @cache
-def _signs(path: str) -> frozenset[int]:
+def _characters_of(path: str) -> frozenset[int]:
     from matplotlib.ft2font import FT2Font
 
     return frozenset(FT2Font(path).get_charmap())

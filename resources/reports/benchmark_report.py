@@ -146,17 +146,15 @@ def _labelled(data: Report) -> Report:
     labels = {row["model"]: row["label"] for row in data["scores"]}
 
     def of_rows(rows: Sequence[Row]) -> list[Row]:
-        names = ("model", "opponent", "subject")
         return [
             {
                 **row,
-                **{name: labels.get(row[name], row[name]) for name in names if row.get(name)},
-                # `asked` is the model itself, a judge or an extractor.
-                **(
-                    {"asked": labels.get(row["asked"], row["asked"])}
-                    if row.get("asked") and row["asked"] == row["model"]
-                    else {}
-                ),
+                **{
+                    name: labels.get(row[name], row[name])
+                    for name in ("model", "opponent", "subject", "asked")
+                    # `asked` is the model itself, a judge or an extractor.
+                    if row.get(name) and (name != "asked" or row["asked"] == row["model"])
+                },
             }
             for row in rows
         ]
@@ -176,10 +174,8 @@ def _labelled(data: Report) -> Report:
         },
         "answer_lengths": of_rows(data["answer_lengths"]),
         "pairwise": {
-            "designs": data["pairwise"]["designs"],
+            **data["pairwise"],
             "ratings": of_rows(data["pairwise"]["ratings"]),
-            "biases": data["pairwise"]["biases"],
-            "counts": data["pairwise"]["counts"],
             "shares": of_rows(data["pairwise"]["shares"]),
         },
         "widest_groups": of_rows(data["widest_groups"]),

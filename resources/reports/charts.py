@@ -47,22 +47,22 @@ Legend = Literal["right", "below", "none"]
 def paper_figures(
     name: str, n_models: int, draw: Callable[[float, float, Legend], "Figure"]
 ) -> Iterator[tuple[str, "Figure"]]:
-    """Draw a figure in each of `WIDTHS`, in print fonts, and yield it with its file name.
+    """Draw a figure with a legend as `in_widths` draws one without.
 
     Args:
         name: The name of the figure.
         n_models: Number of models in the legend.
         draw: Makes the figure from a width, a height and the place of the legend.
     """
-    for size, width in WIDTHS.items():
-        wide = size == "two-columns"
+
+    def in_width(width: float) -> "Figure":
         # The legend stands next to a wide figure, and below a narrow one in two columns.
-        n_lines = 0 if wide else 1 + math.ceil(min(n_models, len(figures.PALETTE)) / 2)
-        with figures.in_print():
-            yield (
-                f"{name}-{size}",
-                draw(width, HEIGHT + LINE * n_lines, "right" if wide else "below"),
-            )
+        if width > figures.COLUMN:
+            return draw(width, HEIGHT, "right")
+        n_lines = 1 + math.ceil(min(n_models, len(figures.PALETTE)) / 2)
+        return draw(width, HEIGHT + LINE * n_lines, "below")
+
+    return in_widths(name, in_width)
 
 
 def in_widths(name: str, draw: Callable[[float], "Figure"]) -> Iterator[tuple[str, "Figure"]]:

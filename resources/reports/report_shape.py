@@ -82,35 +82,33 @@ def shape(data: Report) -> block.Section:
     ]
     drawings = [block.Drawing("bars", chart) for chart in charts if chart]
     nothing = block.Note("It has nothing to show.", "lead")
-    heads = [Cell("How it was made", kind="l"), Cell("Value", kind="l")]
-    facts, settings = (
-        [
-            [Cell(name, kind=""), Cell(markup("<code>{value}</code>", value=value), kind="")]
-            for name, value in of_card
-        ]
-        for of_card in card(release)
-    )
+    card = card_of(release)
+    card_facts = [fact for fact in facts(card) if fact[0] not in _IN_HEAD]
+    settings = settings_of(card)
     noun = noun_of(release)
     finding = f"{number_of(release['n_items'], noun)}, {number_of(release['n_images'], 'image')}"
     blocks: list[block.Block] = [
         block.Pane(drawings, "charts") if drawings else nothing,
         block.Heading("Card", id="card"),
-        block.Table("How the release was made", heads, facts),
+        _fact_table("How the release was made", card_facts),
     ]
     if settings:
-        table = block.Table("Settings of the release", heads, settings)
-        blocks.append(block.FoldedBlocks(block.bold(number_of(len(settings), "setting")), [table]))
+        values = [(name, canonical_json(value)) for name, value in settings.items()]
+        summary_line = block.bold(number_of(len(settings), "setting"))
+        table = _fact_table("Settings of the release", values)
+        blocks.append(block.FoldedBlocks(summary_line, [table]))
     return block.Section(
         "shape", "The release", "What the release consists of", blocks, finding=finding
     )
 
 
-def card(release: Row) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
-    """Return the dataset card and the settings of a release, each as (name, value). The facts in
-    `_IN_HEAD` are left out."""
-    release_card = card_of(release)
-    settings = [(name, canonical_json(value)) for name, value in settings_of(release_card).items()]
-    return [fact for fact in facts(release_card) if fact[0] not in _IN_HEAD], settings
+def _fact_table(label: str, values: Sequence[tuple[str, str]]) -> block.Table:
+    heads = [Cell("How it was made", kind="l"), Cell("Value", kind="l")]
+    lines = [
+        [Cell(name, kind=""), Cell(markup("<code>{value}</code>", value=value), kind="")]
+        for name, value in values
+    ]
+    return block.Table(label, heads, lines)
 
 
 def category_chart(categories: Sequence[Row], n_images: int) -> BarChart | None:

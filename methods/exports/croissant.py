@@ -53,9 +53,6 @@ def croissant(
         page: The cards and the licence of the dataset.
         shards: The data files.
         features: The columns of the data files.
-
-    Returns:
-        The description as JSON-LD.
     """
     card = page.cards[0]
     licence = page.licence.licence

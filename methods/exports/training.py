@@ -35,9 +35,6 @@ def llava(item: ExportedItem, paths: Sequence[str]) -> Record | None:
     Args:
         item: The dialogue.
         paths: The paths of its images.
-
-    Returns:
-        The record; None if the format cannot express the dialogue.
     """
     dialogue = messages(item)
     if not dialogue:
@@ -58,9 +55,6 @@ def sharegpt(item: ExportedItem, paths: Sequence[str]) -> Record | None:
     Args:
         item: The dialogue.
         paths: The paths of its images.
-
-    Returns:
-        The record; None if the format cannot express the dialogue.
     """
     dialogue = messages(item)
     if not dialogue:
@@ -80,9 +74,6 @@ def swift(item: ExportedItem, paths: Sequence[str]) -> Record | None:
     Args:
         item: The dialogue.
         paths: The paths of its images.
-
-    Returns:
-        The record; None if the format cannot express the dialogue.
     """
     dialogue = messages(item)
     if not dialogue:
@@ -101,9 +92,6 @@ def openai(item: ExportedItem, urls: Sequence[str]) -> Record | None:
     Args:
         item: The dialogue.
         urls: The data URLs of its images.
-
-    Returns:
-        The record; None if the format cannot express the dialogue.
     """
     dialogue = messages(item)
     if not dialogue:
@@ -142,9 +130,6 @@ def mmdu(item: ExportedItem, paths: Sequence[str]) -> Record | None:
     Args:
         item: The dialogue.
         paths: The paths of its images.
-
-    Returns:
-        The record.
     """
     turns = [
         type(turn)(

@@ -111,9 +111,6 @@ def name_of(value: str, what: str = "The call") -> LedgerRowId:
         value: The text.
         what: The subject of the error message.
 
-    Returns:
-        The id.
-
     Raises:
         QueryError: The text is not an id.
     """

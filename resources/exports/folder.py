@@ -44,9 +44,6 @@ def write_folder(target: Path, form: ExportFormat, source: ExportSource) -> list
         form: The format to write.
         source: The release.
 
-    Returns:
-        The files of the folder.
-
     Raises:
         ExportError: The folder exists, and was changed or was exported with other settings.
     """

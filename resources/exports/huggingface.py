@@ -105,9 +105,6 @@ def page_in_repository(page: str, repository: str) -> str:
     Args:
         page: The text of the card.
         repository: `owner/name`.
-
-    Returns:
-        The card with code that loads the dataset from the repository.
     """
     return _NAME.sub(f'rows = load_dataset("{repository}"', page)
 

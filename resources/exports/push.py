@@ -34,9 +34,6 @@ def require_publishable(source: ExportSource, folder: Path) -> FolderVerificatio
         source: The release that was exported to the folder.
         folder: The folder.
 
-    Returns:
-        The result of checking its files.
-
     Raises:
         ExportError: A file was changed, the licence of the whole is unknown, or the
             folder has held-out answers.

@@ -66,9 +66,6 @@ def page_of(first_id: str, second_id: str) -> Path:
     Args:
         first_id: The first release.
         second_id: The second release.
-
-    Returns:
-        The path.
     """
     return reports_path() / FOLDER / first_id / f"{second_id}.html"
 
@@ -79,9 +76,6 @@ def diff_link(first_id: str, second_id: str) -> str:
     Args:
         first_id: The first release.
         second_id: The second release.
-
-    Returns:
-        The link.
     """
     return f"{FOLDER}/{quote(first_id)}/{quote(second_id)}.html"
 

@@ -25,9 +25,6 @@ def refusals(judged: ScoresByJudge, models: Sequence[CandidateLabel]) -> list[bl
     Args:
         judged: The scores of a judge.
         models: The models.
-
-    Returns:
-        The blocks.
     """
     counts = [judged.row(who.name, judged.leading) for who in models if not who.is_baseline]
     n = sum(bool(row and row["n_refused"]) for row in counts)

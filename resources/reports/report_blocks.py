@@ -191,9 +191,6 @@ def markup(text: str, /, **values: object) -> Markup:
     Args:
         text: The HTML.
         **values: The values.
-
-    Returns:
-        The markup.
     """
     return Markup(" ".join(text.split())).format(**values)
 
@@ -209,9 +206,6 @@ def heads(first: str, *others: str | Cell) -> list[Cell]:
     Args:
         first: The first head.
         *others: The other heads.
-
-    Returns:
-        The cells.
     """
     return [Cell(first, kind="l who"), *(o if isinstance(o, Cell) else Cell(o) for o in others)]
 

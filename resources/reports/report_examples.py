@@ -127,9 +127,6 @@ def source_of(image_id: str, image_store: ImageStore) -> str | None:
         image_id: The image.
         image_store: The image store.
 
-    Returns:
-        The URL.
-
     Raises:
         ImageDamaged: The file of the image is damaged.
     """

@@ -37,9 +37,6 @@ class ExtraSection(NamedTuple):
         Args:
             data: The data of the page.
             panes: The leaderboards by judge.
-
-        Returns:
-            The section.
         """
         html = self.html(data, panes)
         return Section(self.id, self.title, html=html, finding=self.finding(data) if html else "")

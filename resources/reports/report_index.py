@@ -68,9 +68,6 @@ def line_of(data: LeaderboardInput, page: str) -> ReleaseLine:
     Args:
         data: The data of its page.
         page: The path of its page.
-
-    Returns:
-        The line.
     """
     panes = panes_of(data)
     first = panes[0] if panes else None

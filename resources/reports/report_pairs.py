@@ -61,9 +61,6 @@ def difference_of(
         metric: The metric.
         sign: -1 to reverse the difference, 1 to keep it.
         column: The column of the difference.
-
-    Returns:
-        The difference, or None.
     """
     difference = row[column]
     if difference is None:
@@ -120,9 +117,6 @@ def finding_cell(finding: Row | None, metric: DisplayedMetric) -> Cell:
     Args:
         finding: The row of the finding.
         metric: The metric.
-
-    Returns:
-        The cell.
     """
     return difference_cell(difference_of(finding, metric, column="value") if finding else None)
 

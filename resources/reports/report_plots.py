@@ -69,9 +69,6 @@ def chart(
     Args:
         metric: The metric.
         scores: The score of each model.
-
-    Returns:
-        The chart.
     """
     scale = _closed(metric.scale, (estimate for _, estimate in scores))
     note = "" if metric.higher_is_better else "lower is better"

@@ -100,9 +100,6 @@ def estimate_of(row: Row, scale: Scale) -> ReportEstimate:
     Args:
         row: The row.
         scale: The scale of the metric.
-
-    Returns:
-        The score.
     """
     return ReportEstimate(row["value"], row["ci_low"], row["ci_high"], scale, row.get("n_clusters"))
 
@@ -159,9 +156,6 @@ def metrics_of(
     Args:
         declared: The metrics of the benchmark.
         keys: Position, name and aggregation of each metric.
-
-    Yields:
-        The metrics.
     """
     by_name = {(metric["name"], metric["aggregation"]): metric for metric in declared}
     for place, name, aggregation in sorted(keys):

@@ -51,9 +51,6 @@ def difference(before: State, after: State) -> Changes:
     Args:
         before: The earlier state.
         after: The later state.
-
-    Returns:
-        The changes.
     """
     both = [name for name in after if name in before]
     otherwise = [

@@ -79,9 +79,6 @@ def is_written(release_id: str, fingerprint: str) -> bool:
     Args:
         release_id: The release.
         fingerprint: The fingerprint of the data.
-
-    Returns:
-        True if the data are complete.
     """
     folder = site_path() / release_id / fingerprint
     try:
@@ -149,9 +146,6 @@ def write_page(release: Mapping[str, Any], fingerprint: str) -> Path:
     Args:
         release: The values of the release for the template.
         fingerprint: The fingerprint of the data.
-
-    Returns:
-        The page.
     """
     release_id = release["release_id"]
     page = page_of(release_id)

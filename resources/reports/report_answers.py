@@ -26,24 +26,19 @@ def refusals(judged: ScoresByJudge, models: Sequence[CandidateLabel]) -> list[bl
         judged: The scores of a judge.
         models: The models.
     """
-    counts = [judged.row(who.name, judged.leading) for who in models if not who.is_baseline]
-    n = sum(bool(row and row["n_refused"]) for row in counts)
-    finding = f"{n or 'None'} of {number_of(len(counts), 'model')} declined answers"
-    return block.folded(_refusals(judged, models), finding)
-
-
-def _refusals(judged: ScoresByJudge, models: Sequence[CandidateLabel]) -> Iterator[block.Block]:
     leading = judged.shown_metrics[0]
     bounds = (metric for metric in judged.shown_metrics if metric.refusals_are_right)
     bound = next((metric for metric in bounds if metric.aggregation == leading.aggregation), None)
     if bound is None:
-        return
-    lines = []
-    for who in models:
+        return []
+    lines, n_refusing = [], 0
+    candidates = [who for who in models if not who.is_baseline]
+    for who in candidates:
         counts = judged.row(who.name, leading.key)
-        if who.is_baseline or counts is None:
+        if counts is None:
             continue
         n_refused, n_asked = counts["n_refused"], counts["n_turns"]
+        n_refusing += bool(n_refused)
         share = f"{100 * n_refused / n_asked:.1f} % of {number_of(n_asked, 'answer')}"
         floor, best = judged.estimate(who.name, leading), judged.estimate(who.name, bound)
         gain = None
@@ -58,9 +53,14 @@ def _refusals(judged: ScoresByJudge, models: Sequence[CandidateLabel]) -> Iterat
             ]
         )
     heads = ("Refused", "At the floor", "Judged only", bound.name, "Bound less floor")
-    yield block.Heading("Refusals")
-    yield block.note("refusals", metric=leading, bound=bound)
-    yield block.Table("Refusals", block.heads("Model", *heads), lines, "refusals")
+    return block.folded(
+        [
+            block.Heading("Refusals"),
+            block.note("refusals", metric=leading, bound=bound),
+            block.Table("Refusals", block.heads("Model", *heads), lines, "refusals"),
+        ],
+        f"{n_refusing or 'None'} of {number_of(len(candidates), 'model')} declined answers",
+    )
 
 
 def lengths(answer_lengths: Sequence[Row], order: Sequence[str]) -> block.Section:

@@ -198,43 +198,33 @@ def image_ablation(
         noun: The noun for items.
     """
     rows = judged.pairs(metric.key)
-    differences = [
-        difference_between(rows, model, without.name, metric)
-        for without in order
-        if without.ablation and (model := model_of(without.name))
-    ]
-    better = sum(
-        difference is not None and difference.verdict == "better" for difference in differences
+    lines, n_better = [], 0
+    for model in order:
+        for without in order:
+            if without.ablation and model_of(without.name) == model.name:
+                difference = difference_between(rows, model.name, without.name, metric)
+                n_better += difference is not None and difference.verdict == "better"
+                lines.append(
+                    [
+                        Cell(model.label, kind="who"),
+                        block.tinted(judged.estimate(model.name, metric)),
+                        Cell(without.tags[0], kind=""),
+                        block.tinted(judged.estimate(without.name, metric)),
+                        difference_cell(difference),
+                    ]
+                )
+    if not lines:
+        return []
+    name, averaged = metric.name, metric.averaged
+    heads = (Cell(name), Cell("Sent instead", kind="l"), Cell(name), Cell("Difference"))
+    table = block.Table(
+        f"What looking adds, {averaged}", block.heads("Model", *heads), lines, "looking"
     )
-    finding = (
-        f"{better} of {number_of(len(differences), 'comparison')} surely better with its images"
-    )
-    return block.folded(_looking(judged, metric, order, noun, rows), finding)
-
-
-def _looking(
-    judged: ScoresByJudge,
-    metric: DisplayedMetric,
-    order: Sequence[CandidateLabel],
-    noun: str,
-    rows: Mapping[Pair, Row],
-) -> Iterator[block.Block]:
-    lines = [
+    return block.folded(
         [
-            Cell(model.label, kind="who"),
-            block.tinted(judged.estimate(model.name, metric)),
-            Cell(without.tags[0], kind=""),
-            block.tinted(judged.estimate(without.name, metric)),
-            difference_cell(difference_between(rows, model.name, without.name, metric)),
-        ]
-        for model in order
-        for without in order
-        if without.ablation and model_of(without.name) == model.name
-    ]
-    if lines:
-        name, averaged = metric.name, metric.averaged
-        heads = (Cell(name), Cell("Sent instead", kind="l"), Cell(name), Cell("Difference"))
-        yield block.Heading("What looking adds")
-        yield block.note("looking", metric=metric, noun=noun)
-        label = f"What looking adds, {averaged}"
-        yield block.Table(label, block.heads("Model", *heads), lines, "looking")
+            block.Heading("What looking adds"),
+            block.note("looking", metric=metric, noun=noun),
+            table,
+        ],
+        f"{n_better} of {number_of(len(lines), 'comparison')} surely better with its images",
+    )

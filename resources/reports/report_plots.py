@@ -5,19 +5,13 @@ figures of `charts.py`.
 """
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from statistics import fmean
 from typing import NamedTuple
 
 from markupsafe import Markup
 
-from methods.results.shapes import (
-    QUADRANTS_OF_STEADINESS,
-    PlaneAxis,
-    RadarData,
-    ScorePlane,
-    plane_of,
-)
+from methods.results.shapes import QUADRANTS_OF_STEADINESS, PlaneAxis, RadarData, plane_of
 from resources.reports import report_blocks as block
 from resources.reports.charts import HEIGHT, SMALL, plane_figure, radar_figure
 from resources.reports.estimate import ReportEstimate, Scale
@@ -164,42 +158,21 @@ def _mean(row: Sequence[ReportEstimate]) -> float | None:
     return fmean(values) if values else None
 
 
-class QuadrantEntry(NamedTuple):
-    """One model in the table below the plot of quadrants."""
-
-    number: int
-    who: CandidateLabel
-    mean: ReportEstimate
-    alignment: ReportEstimate
-    n_groups: int
-    quadrant: str
-
-
-class Quadrants(NamedTuple):
-    """A plot of performance against steadiness in four quadrants (AlignMMBench, Figure 1).
+def quadrants(judged: ScoresByJudge, order: Sequence[CandidateLabel]) -> list[block.Block]:
+    """Make the plot of performance against steadiness in four quadrants (AlignMMBench, Figure 1).
 
     The horizontal axis is the first shown metric, a mean. The vertical axis is the alignment score: the
-    metric that is the inverse of a spread. `without` are the models without an alignment score.
+    metric that is the inverse of a spread. Below is a table of the models. It is empty if no metric is
+    the inverse of a spread.
+
+    Args:
+        judged: The scores of a judge.
+        order: The order of models.
     """
-
-    mean: DisplayedMetric
-    alignment: DisplayedMetric
-    lines: list[QuadrantEntry]
-    without: list[CandidateLabel]
-    plane: ScorePlane
-
-    @property
-    def has_infinite(self) -> bool:
-        """Whether a score or an end of its interval is infinite."""
-        return any(math.isinf(end) for *_, y in self.plane.points for end in y)
-
-
-def quadrants_of(judged: ScoresByJudge, order: Sequence[CandidateLabel]) -> Quadrants | None:
-    """Make the plot of one judge's scores; None if no metric is the inverse of a spread."""
     alignment = next((metric for metric in judged.shown_metrics if metric.inverse), None)
     mean = judged.shown_metrics[0]
     if alignment is None or mean.inverse or mean.scale.low is None or mean.scale.high is None:
-        return None
+        return []
     models = {who.label: who for who in order if who.is_model}
     across, up = (
         PlaneAxis(metric.key, metric.name, (metric.scale.low, metric.scale.high))
@@ -208,72 +181,50 @@ def quadrants_of(judged: ScoresByJudge, order: Sequence[CandidateLabel]) -> Quad
     plane = plane_of(
         judged, [who.name for who in models.values()], across, up, QUADRANTS_OF_STEADINESS
     )
-    lines = [
-        QuadrantEntry(
-            number,
-            models[label],
-            judged.estimate(models[label].name, mean),
-            judged.estimate(models[label].name, alignment),
-            (judged.row(models[label].name, alignment.key) or {}).get("n_units", 0),
-            _quadrant(x.value, y.value, plane.middle),
-        )
-        for number, (label, x, y) in enumerate(plane.points, start=1)
+    best = max(plane.points, key=lambda point: point[2].value, default=None)
+    finding = f"Highest {alignment.name.lower()}: {best[0]}" if best else "Not known"
+    blocks: list[block.Block] = [
+        block.Heading("Performance and steadiness"),
+        block.note("quadrants", mean=mean, alignment=alignment),
     ]
-    shown_labels = {label for label, *_ in plane.points}
-    without = [who for label, who in models.items() if label not in shown_labels]
-    return Quadrants(mean, alignment, lines, without, plane)
-
-
-def quadrants(judged: ScoresByJudge, order: Sequence[CandidateLabel]) -> list[block.Block]:
-    """Make the quadrant plot of one judge's scores with a table below; empty without a plot.
-
-    Args:
-        judged: The scores of a judge.
-        order: The order of models.
-    """
-    plot = quadrants_of(judged, order)
-    if plot is None:
-        return []
-    best = max(plot.lines, key=lambda line: line.alignment.value or 0.0, default=None)
-    finding = f"Highest {plot.alignment.name.lower()}: {best.who.label}" if best else "Not known"
-    return block.folded(_quadrants(plot), finding)
-
-
-def _quadrants(plot: Quadrants) -> Iterator[block.Block]:
-    mean, alignment = plot.mean.name, plot.alignment.name
-    yield block.Heading("Performance and steadiness")
-    yield block.note("quadrants", mean=plot.mean, alignment=plot.alignment)
-    if plot.lines:
-        words = [
-            f"{line.who.label}: {line.mean.shown}, {line.alignment.shown}" for line in plot.lines
+    if plane.points:
+        lines, words = [], []
+        for number, (label, x, y) in enumerate(plane.points, start=1):
+            who = models[label]
+            score, steadiness = (
+                judged.estimate(who.name, mean),
+                judged.estimate(who.name, alignment),
+            )
+            n_groups = (judged.row(who.name, alignment.key) or {}).get("n_units", 0)
+            lines.append(
+                [
+                    Cell(str(number)),
+                    block.who(who),
+                    block.tinted(score),
+                    Cell(steadiness.shown, [steadiness.interval or "no interval"]),
+                    Cell(str(n_groups), kind="n quiet"),
+                    Cell(
+                        _quadrant(x.value, y.value, plane.middle),
+                        [ALL_ALIKE.format(n=n_groups)] if math.isinf(y.value) else [],
+                        "",
+                    ),
+                ]
+            )
+            words.append(f"{label}: {score.shown}, {steadiness.shown}")
+        figure = plane_figure(plane, COLUMN, HEIGHT, "none", words)
+        label = f"{mean.name} and {alignment.name}: {'; '.join(words)}"
+        heads = [Cell("No."), *block.heads("Model", mean.name, alignment.name, "Groups")]
+        heads.append(Cell("Beside the medians", kind="l"))
+        blocks += [
+            block.FigureRow([("", inline_svg(figure, label))]),
+            block.Table("Performance and steadiness", heads, lines, "looking"),
         ]
-        figure = plane_figure(plot.plane, COLUMN, HEIGHT, "none", words)
-        label = f"{mean} and {alignment}: {'; '.join(words)}"
-        yield block.FigureRow([("", inline_svg(figure, label))])
-        heads = [Cell("No."), *block.heads("Model", mean, alignment, "Groups")]
-        yield block.Table(
-            "Performance and steadiness",
-            [*heads, Cell("Beside the medians", kind="l")],
-            [_line(line) for line in plot.lines],
-            "looking",
-        )
-        if plot.has_infinite:
-            yield block.note("infinite_score")
-    if plot.without:
-        names = [who.label for who in plot.without]
-        yield block.note("without_alignment", alignment=plot.alignment, names=names)
-
-
-def _line(entry: QuadrantEntry) -> list[Cell]:
-    infinite = math.isinf(entry.alignment.value or 0.0)
-    return [
-        Cell(str(entry.number)),
-        block.who(entry.who),
-        block.tinted(entry.mean),
-        Cell(entry.alignment.shown, [entry.alignment.interval or "no interval"]),
-        Cell(str(entry.n_groups), kind="n quiet"),
-        Cell(entry.quadrant, [ALL_ALIKE.format(n=entry.n_groups)] if infinite else [], ""),
-    ]
+        if any(math.isinf(end) for *_, y in plane.points for end in y):
+            blocks.append(block.note("infinite_score"))
+    shown_labels = {label for label, *_ in plane.points}
+    if without := [label for label in models if label not in shown_labels]:
+        blocks.append(block.note("without_alignment", alignment=alignment, names=without))
+    return block.folded(blocks, finding)
 
 
 def _quadrant(mean: float, alignment: float, middle: tuple[float, float]) -> str:

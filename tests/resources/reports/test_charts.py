@@ -29,10 +29,11 @@ from resources.reports.corpus_charts import MapDot, MapLayer, map_figure
 from resources.reports.estimate import ReportEstimate, Scale
 from resources.reports.figures import PALETTE
 from resources.reports.item_charts import ItemsDot, difficulty_figure
-from resources.reports.report_plots import quadrants_of
+from resources.reports.report_plots import quadrants
 from resources.reports.report_scores import CandidateLabel, DisplayedMetric, ScoresByJudge
 from resources.reports.report_shape import category_chart, histogram_chart, share_chart
 from tests.methods.results.test_tables import HOSTILE, model, pair, results
+from tests.resources.reports.report_rows import tables_of
 
 LINES = [
     (HOSTILE, (10.0, 20.0, 30.0)),
@@ -182,8 +183,8 @@ RATING = DisplayedMetric("Rating", "micro", 0, Scale(1, 10), True, False)
 ALIGNMENT = DisplayedMetric("Alignment score", "micro", 3, Scale(None, None), True, True)
 
 
-def quadrants(metrics: list[DisplayedMetric], **scores: tuple[float, ...]) -> Any:
-    """The plot of a model for each name: (rating, alignment with its interval)."""
+def blocks_of(metrics: list[DisplayedMetric], **scores: tuple[float, ...]) -> list[Any]:
+    """The plot and table of a model for each name: (rating, alignment with its interval)."""
     rows = []
     for name, (rating, alignment, low, high) in scores.items():
         of = {"model": name, "label": name, "settings": None, "form": "floor", "subset_label": ""}
@@ -195,20 +196,21 @@ def quadrants(metrics: list[DisplayedMetric], **scores: tuple[float, ...]) -> An
             estimate = dict(zip(("value", "ci_low", "ci_high"), values, strict=True))
             rows.append({**of, **of_metric, **estimate, "n_units": 4})
     judge = ScoresByJudge(judge="j", version="v", scores=rows, shown_metrics=metrics, candidates=())
-    return quadrants_of(judge, [CandidateLabel(name, (), name) for name in scores])
+    return quadrants(judge, [CandidateLabel(name, (), name) for name in scores])
 
 
 def test_models_stand_beside_the_medians_of_both_scores():
-    plot = quadrants([RATING, ALIGNMENT], a=(10, 4, 3, 4), b=(1, 1, 1, 1), c=(5.5, 2, 1, 3))
-    assert plot.plane.middle == (5.5, 2)
-    assert plot.plane.points[0] == ("a", (10, 10, 10), (4, 3, 4))
-    assert plot.plane.ends[0] == (1, 10)
-    assert [line.quadrant for line in plot.lines] == [
+    blocks = blocks_of([RATING, ALIGNMENT], a=(10, 4, 3, 4), b=(1, 1, 1, 1), c=(5.5, 2, 1, 3))
+    (table,) = tables_of(blocks).values()
+    assert [[cell.text for cell in line[2:4]] for line in table.lines] == [
+        *(["10.00", "4.00"], ["1.00", "1.00"], ["5.50", "2.00"])
+    ]
+    assert [line[-1].text for line in table.lines] == [
         "better, steadier",
         "worse, less steady",
         "as good as the median, as steady as the median",
     ]
-    assert quadrants([RATING], a=(5, 2, 2, 2)) is None, "without the inverse of a spread"
+    assert blocks_of([RATING], a=(5, 2, 2, 2)) == [], "without the inverse of a spread"
 
 
 def test_bars_are_as_long_as_their_counts() -> None:

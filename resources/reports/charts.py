@@ -1,7 +1,7 @@
 """matplotlib figures of scores: radar chart, scatter plot, intervals and heat map.
 
 Each function makes one figure, for pages of the site, papers or Dagster's UI. `figures.py` has the
-common style and the file formats. Other figures are in `item_charts.py` and `corpus_charts.py`.
+common style and the file formats. Other figures are in `item_charts.py` and `cluster_page.py`.
 """
 
 import math

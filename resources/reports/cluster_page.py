@@ -1,23 +1,26 @@
 """The page of the clustering: one self-contained HTML file of the site.
 
-The map is a figure of `corpus_charts.py`. `templates/clusters.js` hides groups, moves the map and shows
-the entry of a dot. Titles and captions are untrusted: the template escapes them, or they are in JSON in
-which "<" is escaped.
+`templates/clusters.js` hides groups, moves the map and shows the entry of a dot. Titles and captions
+are untrusted: the template escapes them, or they are in JSON in which "<" is escaped.
 """
 
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from markupsafe import Markup
 
 from methods.naming import number_of
 from resources.images.store import ImageStore
-from resources.reports.corpus_charts import MapDot, MapLayer, map_figure
+from resources.reports import figures
 from resources.reports.figures import NO_GROUP, OTHER, PALETTE, cut, inline_svg, page_colour
 from resources.reports.page import TEMPLATES, render_page
+from resources.reports.report_input import Row
 from resources.reports.report_shape import BarChart, bars_of
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 MAX_THUMBNAILS = 2000
 """At most this many points have a thumbnail: each makes the page about 4 kB larger."""
@@ -27,10 +30,12 @@ MAX_SINGLE_SIZE = 20
 """Each size up to the largest set (MMDU 2.2) has its own bar; larger sizes share bars."""
 MAX_CATEGORIES = 40
 """The chart shows this many categories, the most frequent ones."""
+FEW_DOTS = 1500
+"""A map with more dots than this draws them smaller."""
+DOTS = {"loose": (1.0, 0.35, 0.0), "clustered": (1.0, 0.9, 0.0), "centre": (2.8, 0.9, 0.9)}
+"""Kind of dot -> (area, opacity, width of its ring). Later kinds are drawn on top."""
 MAP_WIDTH = 7.0
 """Width of the map on the page, in inches."""
-
-Row = Mapping[str, Any]
 
 
 class MapPoint(NamedTuple):
@@ -48,6 +53,19 @@ class MapPoint(NamedTuple):
     cluster_size: int | None
     similarity: float | None
     is_centre: bool
+
+    @property
+    def kind(self) -> str:
+        """One of `DOTS`."""
+        return "centre" if self.is_centre else "clustered" if self.cluster_id else "loose"
+
+
+class MapLayer(NamedTuple):
+    """Dots with one colour and one name in the legend; `numbers` are the indexes of the entries."""
+
+    name: str
+    colour: str
+    numbers: Sequence[int]
 
 
 class ClusterPageInput(NamedTuple):
@@ -84,7 +102,7 @@ def render_clusters(clustering: ClusterPageInput, image_store: ImageStore) -> Cl
     points = clustering.points
     thumbnails = [_thumbnail(point.image_id, image_store) for point in points[:MAX_THUMBNAILS]]
     of_map = layers(points)
-    figure = map_figure(dots(points), of_map, MAP_WIDTH)
+    figure = map_figure(points, of_map, MAP_WIDTH)
     html = render_page(
         "clusters.html",
         nav_name="corpus",
@@ -118,16 +136,33 @@ def render_clusters(clustering: ClusterPageInput, image_store: ImageStore) -> Cl
     return ClusterPage(html, sum(thumbnail is not None for thumbnail in thumbnails))
 
 
-def dots(points: Sequence[MapPoint]) -> list[MapDot]:
-    """Make the dots of the map: cluster centres, clustered entries and loose entries."""
-    return [
-        MapDot(
-            point.x,
-            point.y,
-            "centre" if point.is_centre else "clustered" if point.cluster_id else "loose",
-        )
-        for point in points
-    ]
+def map_figure(points: Sequence[MapPoint], layers: Sequence[MapLayer], width: float) -> "Figure":
+    """Plot entries on a plane, coloured by layer. The first layer is on top.
+
+    Args:
+        points: The entries.
+        layers: The layers. Each mark of the SVG carries the index of its entry (`data-n`).
+        width: Width in inches.
+    """
+    figure = figures.new_figure(width, 0.6 * width)
+    axes = figure.add_subplot()
+    axes.set_axis_off()
+    area = (16 if len(points) <= FEW_DOTS else 5) * width / 9
+    for layer in reversed(layers):
+        for kind, (size, opacity, ring) in DOTS.items():
+            numbers = [number for number in layer.numbers if points[number].kind == kind]
+            if numbers:
+                marks = axes.scatter(
+                    [points[number].x for number in numbers],
+                    [points[number].y for number in numbers],
+                    s=size * area,
+                    c=layer.colour,
+                    alpha=opacity,
+                    edgecolors=figures.INK,
+                    linewidths=ring,
+                )
+                figures.label_marks(marks, numbers, "data-n")
+    return figure
 
 
 def layers(points: Sequence[MapPoint]) -> list[MapLayer]:

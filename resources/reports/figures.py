@@ -1,6 +1,6 @@
 """The common style of matplotlib figures (colours, fonts), and their export as PNG, SVG and PDF.
 
-`charts.py`, `item_charts.py` and `corpus_charts.py` draw the figures. The same figure gives the same
+`charts.py`, `item_charts.py` and `cluster_page.py` draw the figures. The same figure gives the same
 bytes in every format.
 """
 

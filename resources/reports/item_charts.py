@@ -1,14 +1,13 @@
 """Figures of the item analysis: difficulty and discrimination, and rankings on subsets of items."""
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from resources.reports import figures
+from resources.reports.report_input import Row
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-Row = Mapping[str, Any]
 
 
 class ItemsDot(NamedTuple):

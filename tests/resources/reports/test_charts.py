@@ -25,9 +25,7 @@ from resources.reports.charts import (
     radar_figure,
     scores_figure,
 )
-from resources.reports.corpus_charts import MapDot, MapLayer, map_figure
 from resources.reports.estimate import ReportEstimate, Scale
-from resources.reports.figures import PALETTE
 from resources.reports.item_charts import ItemsDot, difficulty_figure
 from resources.reports.report_plots import quadrants
 from resources.reports.report_scores import CandidateLabel, DisplayedMetric, ScoresByJudge
@@ -169,14 +167,6 @@ def test_two_figures_of_a_page_share_no_id_and_use_what_is_theirs() -> None:
     one, other = (drawn(plane_figure(PLANE, width, 3, "none")) for width in (3, 4))
     assert ids(one) and not ids(one) & ids(other)
     assert {use.attrib["href"].removeprefix("#") for use in one.iter("use")} <= ids(one)
-
-
-def test_each_entry_of_the_map_has_its_number_and_the_first_layer_is_on_top() -> None:
-    kinds = ("loose", "clustered", "centre")
-    dots = [MapDot(number, -number, kind) for number, kind in enumerate(kinds)]
-    layers = [MapLayer("a", PALETTE[0], [2, 0]), MapLayer("b", PALETTE[1], [1])]
-    marks = [each for each in drawn(map_figure(dots, layers, 3)).iter() if "data-n" in each.attrib]
-    assert [int(mark.attrib["data-n"]) for mark in marks] == [1, 0, 2]
 
 
 RATING = DisplayedMetric("Rating", "micro", 0, Scale(1, 10), True, False)

@@ -3,6 +3,7 @@
 import json
 import re
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 from playwright.sync_api import expect
@@ -10,13 +11,15 @@ from playwright.sync_api import expect
 from resources.reports import cluster_page as page
 from resources.reports.cluster_page import (
     ClusterPageInput,
+    MapLayer,
     MapPoint,
     categories_chart,
     layers,
+    map_figure,
     render_clusters,
     sizes_chart,
 )
-from resources.reports.figures import NO_GROUP, OTHER, PALETTE
+from resources.reports.figures import NO_GROUP, OTHER, PALETTE, inline_svg
 from tests.resources.reports.report_rows import picture
 
 pytestmark = pytest.mark.slow
@@ -60,6 +63,15 @@ def test_the_largest_groups_have_colours_of_their_own_and_the_rest_share_two():
     rest = [(layer.name, len(layer.numbers)) for layer in made[-2:]]
     assert rest == [("2 smaller groups", 3), ("in no group", 1)]
     assert sorted(i for layer in made for i in layer.numbers) == list(range(len(points) + 1))
+
+
+def test_each_entry_of_the_map_has_its_number_and_the_first_layer_is_on_top() -> None:
+    loose = point(0, cluster_id=None, is_centre=False)
+    points = [loose, point(1), point(2, is_centre=True)]
+    of_map = [MapLayer("a", PALETTE[0], [2, 0]), MapLayer("b", PALETTE[1], [1])]
+    svg = ElementTree.fromstring(inline_svg(map_figure(points, of_map, 3), "x"))
+    marks = [each.attrib["data-n"] for each in svg.iter() if "data-n" in each.attrib]
+    assert marks == ["1", "0", "2"]
 
 
 def test_each_size_up_to_a_set_has_a_bar_and_larger_ones_share_bars():

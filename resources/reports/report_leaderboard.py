@@ -5,7 +5,7 @@ A score has several forms (`FORMS`), which differ in how they treat missing judg
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from methods.evaluation.constant_scores import constant_scores_sentence
@@ -55,8 +55,6 @@ class LeaderboardRow(NamedTuple):
     """One model's line of the leaderboard for one aggregation; `why` says why it has no rank.
 
     `mark` is a remark on its rank. `all_items` has no value if no image of the release is missing.
-    `others` are its scores by the other aggregations. `n_common` is the number of units of `common`;
-    None if these are all units.
     """
 
     who: CandidateLabel
@@ -65,13 +63,7 @@ class LeaderboardRow(NamedTuple):
     why: str | None
     mark: str | None
     floor: ReportEstimate
-    judged: ReportEstimate
-    common: ReportEstimate
-    n_common: int | None
     all_items: ReportEstimate
-    others: list[ReportEstimate]
-    coverage: str
-    counts: Mapping[str, Any]
 
 
 class LeaderboardView(NamedTuple):
@@ -123,13 +115,14 @@ def panes_of(data: LeaderboardInput) -> list[JudgePane]:
     for place, judged in enumerate(judges):
         several = versions[judged.judge] > 1
         order = _order(judged, judged.shown_metrics[0])
+        aggregations = dict.fromkeys(metric.aggregation for metric in judged.shown_metrics)
         panes.append(
             JudgePane(
                 judged,
                 f"{judged.title} · {judged.version}" if several else judged.title,
                 [
                     _view(judged, aggregation, data["release"], f"form-{place}-{n}")
-                    for n, aggregation in enumerate(_aggregations(judged.shown_metrics))
+                    for n, aggregation in enumerate(aggregations)
                 ],
                 [
                     *refusals(judged, order),
@@ -149,7 +142,10 @@ def leaderboard(data: Report, panes: Sequence[JudgePane]) -> block.Section:
     averages = {MetricKey(row["name"], row["aggregation"]): row["in_words"] for row in metrics}
     titled = []
     for n, pane in enumerate(panes):
-        views = [(view.name, [*_board(view, data), *view.below]) for view in pane.views]
+        views = [
+            (view.name, [*_board(pane.judged, view, data["release"]), *view.below])
+            for view in pane.views
+        ]
         by = SCORED_BY.get(pane.judged.judge, f"Judge {pane.judged.judge}")
         version = block.note("judge_version", by=by, version=pane.judged.version)
         averaged = block.Panes(f"by-{n}", "Averaged", views)
@@ -170,9 +166,9 @@ def leaderboard(data: Report, panes: Sequence[JudgePane]) -> block.Section:
     return block.Section("leaderboard", title, "Leaderboard", blocks)
 
 
-def _board(view: LeaderboardView, data: LeaderboardInput) -> Iterator[block.Block]:
+def _board(judged: ScoresByJudge, view: LeaderboardView, release: Row) -> Iterator[block.Block]:
     """Yield the leaderboard table: models, models asked without their images, and baselines."""
-    metric, noun = view.metrics[0], noun_of(data["release"])
+    metric, noun = view.metrics[0], noun_of(release)
     yield block.note("leaderboard", metric=metric, noun=noun)
     ranked = any(entry.rank is not None for entry in view.baselines)
     apart = (
@@ -193,48 +189,56 @@ def _board(view: LeaderboardView, data: LeaderboardInput) -> Iterator[block.Bloc
         Cell("Refused"),
     ]
     parts = [
-        block.TableSection([_line(entry, view.has_lost) for entry in entries], above, "baselines")
+        block.TableSection([_line(judged, view, entry) for entry in entries], above, "baselines")
         for entries, above in apart
         if entries
     ]
-    lines = [_line(entry, view.has_lost) for entry in view.models]
+    lines = [_line(judged, view, entry) for entry in view.models]
     yield block.Table(f"Leaderboard, {view.name}", heads, lines, "board", parts=parts)
 
 
-def _line(row: LeaderboardRow, has_lost: bool) -> list[Cell]:
-    counts, floor = row.counts, row.floor
+def _line(judged: ScoresByJudge, view: LeaderboardView, entry: LeaderboardRow) -> list[Cell]:
+    metric, name, floor = view.metrics[0], entry.who.name, entry.floor
+    row = judged.row(name, metric.key)
+    # Counts are of turns, so any metric has them: use another one if this metric has no score.
+    counts = row or next(
+        (row for (model, *_), row in judged.whole.items() if model == name), NO_COUNTS
+    )
     cut, reasoning, empty = (counts[f"n_{n}"] for n in ("truncated", "reasoning_only", "empty"))
     without = f"{cut} cut off, {reasoning} reasoning only, {empty} empty"
     no_interval = "not scored" if floor.value is None else "no interval"
-    common = [] if row.n_common is None else [f"n = {row.n_common}"]
+    n_common = _n_common(judged, entry.who, metric)
+    common = [] if n_common is None else [f"n = {n_common}"]
     return [
-        Cell(f"{row.rank or '–'}{'*' if row.mark else ''}", [row.ranks] if row.rank else []),
+        Cell(
+            f"{entry.rank or '–'}{'*' if entry.mark else ''}", [entry.ranks] if entry.rank else []
+        ),
         block.who(
-            row.who,
-            [*([f"No rank: {row.why}"] if row.why else []), *([row.mark] if row.mark else [])],
+            entry.who,
+            [
+                *([f"No rank: {entry.why}"] if entry.why else []),
+                *([entry.mark] if entry.mark else []),
+            ],
         ),
         Cell(
             markup('<span class="big">{of}</span>', of=floor.shown), [floor.interval or no_interval]
         ),
-        _with_interval(row.judged),
-        _with_interval(row.common)._replace(small=common),
-        *([_with_interval(row.all_items)] if has_lost else []),
-        *map(_with_interval, row.others),
-        Cell(f"{counts['n_judged']}/{counts['n_turns']}", [_judged_share(row)]),
+        _with_interval(judged.estimate(name, metric, JUDGED)),
+        _with_interval(judged.estimate(name, metric, COMMON))._replace(small=common),
+        *([_with_interval(entry.all_items)] if view.has_lost else []),
+        *(_with_interval(judged.estimate(name, other)) for other in view.others),
+        Cell(f"{counts['n_judged']}/{counts['n_turns']}", [_judged_share(row, counts)]),
         _lost(cut + reasoning + empty)._replace(title=without),
         *(_lost(counts[name]) for name in ("n_failed", "n_refused")),
     ]
 
 
-def _judged_share(row: LeaderboardRow) -> str:
+def _judged_share(row: Row | None, counts: Row) -> str:
     """Format the judged share of the metric's units; say "units" if it is not that of the turns."""
-    counts = row.counts
-    turns = counts["n_judged"] / counts["n_turns"] if counts["n_turns"] else None
-    return (
-        row.coverage
-        if row.coverage == _percent(turns)
-        else f"{row.coverage} of the units of the score"
-    )
+    turns = _percent(counts["n_judged"] / counts["n_turns"] if counts["n_turns"] else None)
+    coverage = row["coverage"] if row else None
+    units = turns if coverage is None else _percent(coverage)
+    return units if units == turns else f"{units} of the units of the score"
 
 
 def _with_interval(estimate: ReportEstimate) -> Cell:
@@ -310,11 +314,6 @@ def missing(data: LeaderboardInput) -> list[block.Block]:
     return [block.Heading("Missing", id="missing"), block.Table("Missing", heads, texts)]
 
 
-def _aggregations(metrics: Sequence[DisplayedMetric]) -> list[str]:
-    """Return the aggregations in the order of their metrics."""
-    return list(dict.fromkeys(metric.aggregation for metric in metrics))
-
-
 def _view(judged: ScoresByJudge, aggregation: str, release: Row, name: str) -> LeaderboardView:
     metrics = [metric for metric in judged.shown_metrics if metric.aggregation == aggregation]
     leading = metrics[0]
@@ -324,7 +323,7 @@ def _view(judged: ScoresByJudge, aggregation: str, release: Row, name: str) -> L
         if metric.name == leading.name and metric.aggregation != aggregation
     ]
     order = _order(judged, leading)
-    entries = [_entry(judged, who, leading, others) for who in order]
+    entries = [_entry(judged, who, leading) for who in order]
     of_forms = {form for *_, form in judged.whole}
     forms = [
         (title, form, _charts(judged, metrics, order, form))
@@ -411,21 +410,8 @@ def _order(judged: ScoresByJudge, metric: DisplayedMetric) -> list[CandidateLabe
     return sorted(judged.candidates, key=key)
 
 
-def _entry(
-    judged: ScoresByJudge,
-    who: CandidateLabel,
-    leading: DisplayedMetric,
-    others: Sequence[DisplayedMetric],
-) -> LeaderboardRow:
+def _entry(judged: ScoresByJudge, who: CandidateLabel, leading: DisplayedMetric) -> LeaderboardRow:
     row = judged.row(who.name, leading.key)
-    # Counts are of turns, so any metric has them: use another one if this metric has no score.
-    counts = row or next(
-        (row for (model, *_), row in judged.whole.items() if model == who.name),
-        NO_COUNTS,
-    )
-    share = row["coverage"] if row else None
-    if share is None and counts["n_turns"]:
-        share = counts["n_judged"] / counts["n_turns"]
     return LeaderboardRow(
         who,
         row["rank"] if row else None,
@@ -433,13 +419,7 @@ def _entry(
         row["why"] if row else None,
         row["mark"] if row else None,
         judged.estimate(who.name, leading),
-        judged.estimate(who.name, leading, JUDGED),
-        judged.estimate(who.name, leading, COMMON),
-        _n_common(judged, who, leading),
         judged.estimate(who.name, leading, ALL_ITEMS),
-        [judged.estimate(who.name, metric) for metric in others],
-        _percent(share),
-        counts,
     )
 
 

@@ -13,10 +13,11 @@ from methods.evaluation.metrics import Metric
 from methods.release_card import Card
 from methods.release_diff import ContentChange, ItemChange, ReleaseContents, ReleaseDifference
 from methods.release_diff_text import CommonScores, score, why_nothing_common
-from methods.review.differences import Op, word_differences
+from methods.review.differences import word_differences
 from resources.files.home import reports_path
 from resources.images.store import ImageStore
 from resources.reports.estimate import Scale
+from resources.reports.figures import cut
 from resources.reports.page import render_page
 from resources.reports.report_examples import source_of
 from resources.web.addresses import items_page
@@ -230,7 +231,7 @@ def _item(
             for (side, release_id), item_id in zip(sides, ids, strict=True)
         ],
         "what": item.what,
-        "opening": _cut(" ".join(item.opening.split()), MAX_OPENING),
+        "opening": cut(" ".join(item.opening.split()), MAX_OPENING),
         "changes": [_change(change, image_store) for change in item.changes],
     }
 
@@ -245,23 +246,18 @@ def _change(change: ContentChange, image_store: ImageStore) -> dict[str, Any]:
         )
     if change.of_images:
         sides = [
-            [_image(image_id, image_store) for image_id in ids[:MAX_IMAGES]] for ids in change[2:4]
+            [
+                {"id": image_id, "source": source_of(image_id, image_store)}
+                for image_id in ids[:MAX_IMAGES]
+            ]
+            for ids in change[2:4]
         ]
         return {"label": label, "images": sides, "pieces": None, "lists": None}
     if len(change.before) > 1 or len(change.after) > 1:
-        lists = [[_cut(text, MAX_CHARACTERS) for text in texts] for texts in change[2:4]]
+        lists = [[cut(text, MAX_CHARACTERS) for text in texts] for texts in change[2:4]]
         return {"label": label, "images": None, "pieces": None, "lists": lists}
-    return {"label": label, "images": None, "pieces": _pieces(change), "lists": None}
-
-
-def _pieces(change: ContentChange) -> list[tuple[Op, str]]:
-    before, after = ("\n".join(texts) for texts in (change.before, change.after))
-    return word_differences(_cut(before, MAX_CHARACTERS), _cut(after, MAX_CHARACTERS))
-
-
-def _image(image_id: str, image_store: ImageStore) -> dict[str, str | None]:
-    return {"id": image_id, "source": source_of(image_id, image_store)}
-
-
-def _cut(text: str, n_characters: int) -> str:
-    return text if len(text) <= n_characters else f"{text[: n_characters - 1]}…"
+    before, after = (
+        cut("\n".join(texts), MAX_CHARACTERS) for texts in (change.before, change.after)
+    )
+    pieces = word_differences(before, after)
+    return {"label": label, "images": None, "pieces": pieces, "lists": None}

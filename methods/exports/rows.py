@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 from methods.choice.lettered import LETTERS
-from methods.evaluation.items import Turn
+from methods.evaluation.items import ReferenceKind, Turn
 from methods.prompts.messages import IMAGE_HERE
 
 Row = Mapping[str, Any]
@@ -106,10 +106,7 @@ def table_row(item: ExportedItem) -> dict[str, Any]:
                 "question": turn.question,
                 "image_positions": list(turn.image_positions),
                 "given": turn.given,
-                **{
-                    kind: turn.references.get(kind)
-                    for kind in ("answer", "key", "caption", "focus")
-                },
+                **{kind: turn.references.get(kind) for kind in get_args(ReferenceKind)},
             }
             for turn in item.turns
         ],
@@ -127,7 +124,7 @@ def messages(item: ExportedItem) -> list[ExportedMessage]:
         answer = _answer(turn)
         if answer is None:
             break
-        dialogue.append(ExportedMessage("user", tuple(_question_parts(turn, item.choices))))
+        dialogue.append(user_message(item, turn))
         dialogue.append(ExportedMessage("assistant", (answer,)))
     return dialogue
 

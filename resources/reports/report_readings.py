@@ -106,24 +106,20 @@ def _shares(figures: Figures, models: Sequence[str]) -> block.Table:
 def _effects(figures: Figures, models: Sequence[str]) -> Iterator[block.Table]:
     """Yield a table per metric: scores as read, by rules alone, by VLMEvalKit's rules, differences."""
     heads = ("Questions", "Score", "Rules alone", "Gain by the extractor", "VLMEvalKit")
-    for metric, aggregation in sorted(
-        {(metric, aggregation) for *_, metric, aggregation in figures if metric}
-    ):
-        lines = []
-        for model in models:
-            strict, rule, compat = (
-                figures[model, "score", reader, "", "", metric, aggregation]
-                for reader in ("strict", "rule", "compat")
-            )
-            gain, off = (
-                figures[model, "difference", reader, other, "", metric, aggregation]
-                for reader, other in (("strict", "rule"), ("compat", "strict"))
-            )
-            scores = [_shown(estimate_of(row, POINTS)) for row in (strict, rule, compat)]
-            n = Cell(str(strict["n"]))
-            differences = [_difference(gain), scores[2], _difference(off)]
-            lines.append([_named(model), n, *scores[:2], *differences])
-        title = f"{metric}, {aggregation}"
+    for metric in _metrics(figures):
+        lines = [
+            [
+                _named(model),
+                Cell(str(figures[model, "score", "strict", "", "", *metric]["n"])),
+                _score(figures, model, "strict", metric),
+                _score(figures, model, "rule", metric),
+                _less(figures, model, "strict", "rule", metric),
+                _score(figures, model, "compat", metric),
+                _less(figures, model, "compat", "strict", metric),
+            ]
+            for model in models
+        ]
+        title = ", ".join(metric)
         columns = [Cell(title, kind="l who"), *map(Cell, heads), Cell("VLMEvalKit less score")]
         yield block.Table(f"Effect of the reading on {title}", columns, lines, "readings")
 
@@ -131,30 +127,28 @@ def _effects(figures: Figures, models: Sequence[str]) -> Iterator[block.Table]:
 def _extractors(figures: Figures, models: Sequence[str]) -> Iterator[block.Table]:
     """Yield a table per metric: scores with other extractors, and the differences."""
     others = _others(figures)
-    if not others:
-        return
-    for metric, aggregation in sorted({key[5:] for key in figures if key[5]}):
+    for metric in _metrics(figures) if others else ():
         lines = []
         for model in models:
-            cells = [
-                _shown(
-                    estimate_of(
-                        figures[model, "score", "strict", "", "", metric, aggregation], POINTS
-                    )
-                )
-            ]
+            cells = [_named(model), _score(figures, model, "strict", metric)]
             for other in others:
-                score = figures.get((model, "score", other, "", "", metric, aggregation))
-                less = figures.get((model, "difference", other, "strict", "", metric, aggregation))
-                cells += [
-                    _shown(estimate_of(score, POINTS)) if score else Cell("–"),
-                    _difference(less) if less else Cell("–"),
-                ]
-            lines.append([_named(model), *cells])
+                cells.append(_score(figures, model, other, metric))
+                cells.append(_less(figures, model, other, "strict", metric))
+            lines.append(cells)
         heads = [head for other in others for head in (other, "less the extractor")]
-        title = f"{metric}, {aggregation}, by extractor"
+        title = f"{', '.join(metric)}, by extractor"
         columns = [Cell(title, kind="l who"), Cell("Extractor"), *map(Cell, heads)]
         yield block.Table(f"Extractors: {title}", columns, lines, "readings")
+
+
+def _metrics(figures: Figures) -> list[tuple[str, ...]]:
+    """Return (metric, aggregation) of each score."""
+    return sorted({key[5:] for key in figures if key[5]})
+
+
+def _score(figures: Figures, model: str, reader: str, metric: Sequence[str]) -> Cell:
+    row = figures.get((model, "score", reader, "", "", *metric))
+    return _shown(estimate_of(row, POINTS)) if row else Cell("–")
 
 
 def _others(figures: Figures) -> list[str]:
@@ -218,8 +212,11 @@ def _percent(row: Row) -> ReportEstimate:
     return ReportEstimate(value, low, high, PERCENT, row.get("n_clusters"))
 
 
-def _difference(row: Row) -> Cell:
+def _less(figures: Figures, model: str, reader: str, other: str, metric: Sequence[str]) -> Cell:
     """Make the cell of a difference in points with its sign and interval."""
+    row = figures.get((model, "difference", reader, other, "", *metric))
+    if row is None:
+        return Cell("–")
     ends = [end for end in (row["ci_low"], row["ci_high"]) if end is not None]
     interval = " to ".join(map(POINTS.difference, ends))
     return Cell(POINTS.difference(row["value"]), [over(interval, row.get("n_clusters"))])

@@ -151,28 +151,13 @@ def part(model: str, value: float, label: str, of: str, n_units: int = 3) -> Row
     return {**whole, "subset_label": label, "subset_value": of, "n_units": n_units}
 
 
-def ranks(model: str, rank: int | None, low: int = 1, high: int = 2) -> list[Row]:
-    """One model's rank by each metric."""
-    return [
-        {
-            **{"model": model, "judge": JUDGE, "metric": name, "aggregation": aggregation},
-            **{"rank": rank, "rank_low": low if rank else None, "rank_high": rank and high},
-            "coverage": 11 / 12,
-            "why": None if rank else "Nothing was judged that this metric rests on.",
-            "mark": None,
-        }
-        for name in METRICS
-        for aggregation in AGGREGATIONS
-    ]
-
-
-def rank(data: Row, rows: Sequence[Row]) -> None:
-    """Give scores of everything these ranks; other scores keep theirs."""
-    of = {(row["judge"], row["model"], row["metric"], row["aggregation"]): row for row in rows}
+def rank(data: Row, model: str, place: int | None, low: int = 1, high: int = 2) -> None:
+    """Give one model's scores of everything by the first judge a rank, or the reason why not."""
     for row in data["scores"]:
-        found = of.get((row["judge"], row["model"], row["metric"], row["aggregation"]))
-        if found is not None and not row["subset_label"]:
-            row |= {name: found[name] for name in NO_RANK}
+        if (row["judge"], row["model"]) == (JUDGE, model) and not row["subset_label"]:
+            row |= {"rank": place, "rank_low": low if place else None, "rank_high": place and high}
+            why = None if place else "Nothing was judged that this metric rests on."
+            row |= {"coverage": 11 / 12, "why": why, "mark": None}
 
 
 def unrank(data: Row) -> None:
@@ -311,5 +296,6 @@ def report_data(store: ImageStore) -> Row:
             }
         ],
     }
-    rank(data, [*ranks("strong", 1, 1, 1), *ranks("weak", 2, 2, 2)])
+    rank(data, "strong", 1, 1, 1)
+    rank(data, "weak", 2, 2, 2)
     return data

@@ -11,7 +11,6 @@ from resources.reports.report_items import item_section
 from tests.resources.page_outline import outline
 from tests.resources.reports.report_rows import (
     HOSTILE,
-    OVERALL,
     Page,
     Row,
     answer,
@@ -20,7 +19,6 @@ from tests.resources.reports.report_rows import (
     lengths_row,
     metric,
     rank,
-    ranks,
     scores,
 )
 
@@ -155,8 +153,8 @@ def decline(data: Row) -> None:
         value = bound if row["metric"] == "Upper bound" else of_form
         row |= {"value": value, "ci_low": value - 4, "ci_high": value + 4}
     data |= {"scores": rows, "comparisons": []}
-    ranked = [*ranks("strong", 1), *ranks("weak", 2)]
-    rank(data, [{**row, "metric": "Circular"} for row in ranked if row["metric"] == OVERALL])
+    rank(data, "strong", 1)
+    rank(data, "weak", 2)
 
 
 SECTIONS = ("leaderboard", "languages", "readings", "letters", "lengths", "items", "examples")

@@ -21,7 +21,6 @@ from tests.resources.reports.report_rows import (
     lengths_row,
     part,
     rank,
-    ranks,
     report_data,
     scores,
 )
@@ -45,7 +44,7 @@ def folder(store: ImageStore, tmp_path_factory: pytest.TempPathFactory) -> Path:
         *scores("strong", 70.0, judge="panel", judge_version=f"mean of gpt-4o {LONG}"),
         *(part("strong", 70.0, "turn", str(turn)) for turn in range(1, 5)),
     ]
-    rank(data, ranks(LONG, None))
+    rank(data, LONG, None)
     data["comparisons"] += [compared("strong", LONG, 28.0), compared(LONG, "weak", 9.0)]
     data["examples"][0]["turns"][0]["answers"][0]["answer"] = f"See https://{LONG * 3}."
     data["answer_lengths"] = [lengths_row("", 25), lengths_row(LONG, 50, 2.0)]

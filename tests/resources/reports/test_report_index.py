@@ -23,7 +23,6 @@ from tests.resources.reports.report_rows import (
     Page,
     plain,
     rank,
-    ranks,
     scores,
     unrank,
 )
@@ -41,7 +40,8 @@ def test_the_best_models_are_the_first_by_rank_before_the_first_judge(data) -> N
     assert found.metric == "Overall Score, micro mean"
     # A baseline is never the best.
     data["scores"] += scores("baseline:reference", 95.0)
-    rank(data, [*ranks("baseline:reference", 1), *ranks("strong", 2), *ranks("weak", 2)])
+    for name, place in (("baseline:reference", 1), ("strong", 2), ("weak", 2)):
+        rank(data, name, place)
     found = line(data)
     assert [entry.who.name for entry in found.best] == ["strong", "weak"] and found.n_models == 2
 
@@ -51,7 +51,7 @@ def test_the_index_has_models_by_benchmarks_releases_changes_and_comparisons(dat
         row |= {"label": f"{row['model']} (T=0)", "n_clusters": 20}
         row |= {"mark": "2 of 3 items were asked." if row["model"] == "strong" else None}
     other = {**data, "scores": scores("strong", 30.0), "comparisons": []}
-    rank(other, ranks("strong", 1))
+    rank(other, "strong", 1)
     unscored = {**data, "benchmark": None, "scores": [], "comparisons": []}
     answered = {**data, "scores": [], "comparisons": []}
     answered["unjudgeable"] = ["a", "b", "no-images:a", "baseline:empty"]
@@ -117,7 +117,7 @@ def test_the_state_has_what_is_shown_and_who_scored(data) -> None:
 
 def test_hostile_names_are_only_text_and_nothing_is_loaded(data) -> None:
     data["scores"] = scores(HOSTILE, 50.0)
-    rank(data, ranks(HOSTILE, 1))
+    rank(data, HOSTILE, 1)
     html = render_index([line(data, name=HOSTILE)], HOSTILE)
     Page(html).assert_hostile_is_text(2)
     assert not re.search(r"url\(|@import", html)

@@ -24,7 +24,6 @@ from tests.resources.reports.report_rows import (
     missing,
     plain,
     rank,
-    ranks,
     scores,
     tables_of,
     unrank,
@@ -53,7 +52,8 @@ def test_a_page_shows_its_card_ranks_ablations_pairs_examples_and_what_is_missin
     others = ("no-images:strong", "other-images:strong", "baseline:empty", "baseline:reference")
     for name, value in zip(others, (31.0, 35.0, 10.0, 95.0), strict=True):
         data["scores"] += scores(name, value)
-    rank(data, [*ranks(others[0], None), *ranks(others[3], 1, 1, 1)])
+    rank(data, others[0], None)
+    rank(data, others[3], 1, 1, 1)
     for row in data["scores"]:
         row["label"] = f"{row['model']} (T=0)"
         row["mark"] = "2 of 12 items were asked." if row["model"] == "strong" else None
@@ -108,7 +108,8 @@ def test_what_was_not_asked_for_want_of_a_picture_is_shown_as_lost_where_there_i
 def test_a_model_without_a_rank_stands_after_those_with_one_and_says_why(data, store):
     data["scores"] += [*scores("half", 90.0), *scores("none", None, n_judged=0)]
     data["scores"] += scores("equal", 41.0)
-    rank(data, [*ranks("half", None), *ranks("none", None), *ranks("equal", 2, 2, 2)])
+    for name, place in (("half", None), ("none", None), ("equal", 2)):
+        rank(data, name, place, 2)
     rows = board(render_report(data, store))
     assert [row[0] for row in rows] == ["1 1–1", "2 2–2", "2 2–2", "–", "–"]
     assert [row[1] for row in rows[1:3]] == ["equal", "weak"]

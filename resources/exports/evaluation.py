@@ -2,7 +2,7 @@
 
 import json
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ from methods.exports.conversations import ModelAnswerSlot, conversations
 from methods.exports.letters import counted, letter_metric
 from methods.exports.rows import ExportedItem
 from methods.prompts.messages import IMAGE_HERE, Message, Text
-from resources.exports.records import IMAGES, ImageCopier, write_page
+from resources.exports.records import IMAGES, image_copier, write_page
 from resources.exports.self_contained import self_contained
 from resources.exports.source import ExportSource
 from resources.settings.prompts import prompt
@@ -215,7 +215,7 @@ def _on_scores(source: ExportSource, is_scored: bool) -> str:
 
 def _conversations(source: ExportSource, folder: Path) -> Iterator[dict[str, Any]]:
     """Yield the conversations of each item in each variant (`trial`) of the benchmark, as records."""
-    pictures = ImageCopier(source, folder)
+    copied = image_copier(source, folder)
     benchmark = BENCHMARKS.get(source.edition.benchmark or "")
     limits = AskingLimits(prompt=prompt)
     metric = letter_metric(benchmark)
@@ -240,7 +240,7 @@ def _conversations(source: ExportSource, folder: Path) -> Iterator[dict[str, Any
                     "id": f"{item.item_id}{name}",
                     "item_id": item.item_id,
                     "trial": conversation.trial,
-                    "messages": [_message(each, pictures) for each in conversation.messages],
+                    "messages": [_message(each, copied) for each in conversation.messages],
                     "target": conversation.target,
                     "choices": list(conversation.choices),
                     "counted": count._asdict() if count else None,
@@ -248,7 +248,7 @@ def _conversations(source: ExportSource, folder: Path) -> Iterator[dict[str, Any
                 }
 
 
-def _message(message: Message | ModelAnswerSlot, pictures: ImageCopier) -> dict[str, Any]:
+def _message(message: Message | ModelAnswerSlot, copied: Callable[[str], str]) -> dict[str, Any]:
     if isinstance(message, ModelAnswerSlot):
         return {"role": "assistant", "turn": message.turn, "content": []}
     return {
@@ -257,7 +257,7 @@ def _message(message: Message | ModelAnswerSlot, pictures: ImageCopier) -> dict[
         "content": [
             {"text": part.text, "image": None}
             if isinstance(part, Text)
-            else {"text": None, "image": pictures.copied(part.image_id)}
+            else {"text": None, "image": copied(part.image_id)}
             for part in message.parts
         ],
     }

@@ -6,6 +6,7 @@ import shutil
 import tarfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
 
 import methods.exports.training as training
@@ -45,10 +46,11 @@ def write_records(
         note: A sentence for `README.md`.
     """
     make: training.MakeRecord = getattr(training, record)
-    pictures = ImageCopier(source, folder)
     stacking = DialogueStacker(source.budget if record in STACKED else None)
     with (folder / file).open("w", encoding="utf-8", newline="\n") as lines:
-        lines.writelines(_text(_records(source, make, pictures.copied, stacking), file))
+        lines.writelines(
+            _text(_records(source, make, image_copier(source, folder), stacking), file)
+        )
     files = {file: "the dialogues", f"{IMAGES}/": "their pictures"}
     notes = [note, *([training.ESCAPED] if record in STACKED else []), stacking.summary]
     write_page(source, folder, files, [each for each in notes if each])
@@ -147,22 +149,19 @@ def write_page(
     (folder / README).write_text(page_text(page), encoding="utf-8")
 
 
-class ImageCopier:
-    """Copies each image into a folder once."""
+def image_copier(source: ExportSource, folder: Path) -> Callable[[str], str]:
+    """Return a function that copies an image into the folder once. It takes the image's id, and returns
+    the path of the copy, relative to the folder."""
 
-    def __init__(self, source: ExportSource, folder: Path) -> None:
-        self._source, self._folder = source, folder
-        self._paths: dict[str, str] = {}
+    @cache
+    def copied(image_id: str) -> str:
+        path = source.path(image_id)
+        target = folder / IMAGES / path.name
+        target.parent.mkdir(exist_ok=True)
+        shutil.copyfile(path, target)
+        return f"{IMAGES}/{path.name}"
 
-    def copied(self, image_id: str) -> str:
-        """Copy an image once. Returns the path of the copy, relative to the folder."""
-        if image_id not in self._paths:
-            path = self._source.path(image_id)
-            self._paths[image_id] = f"{IMAGES}/{path.name}"
-            target = self._folder / IMAGES / path.name
-            target.parent.mkdir(exist_ok=True)
-            shutil.copyfile(path, target)
-        return self._paths[image_id]
+    return copied
 
 
 class DialogueStacker:

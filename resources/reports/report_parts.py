@@ -148,7 +148,8 @@ def _abilities(
         if chart := radars(names, models, [part.scores for part in parts], metric.scale):
             yield block.note("radars", label=levels[-1], scale=metric.scale)
             yield chart
-    whole = _whole(judged, metric, models)
+    n = span(row["n_units"] for who in models if (row := judged.row(who.name, metric.key)))
+    whole = SubsetScores("overall", n, [judged.estimate(who.name, metric) for who in models])
     for label in levels:
         yield _table(f"Abilities by {label}", label, [whole, *by_label[label]], models, "levels")
     if finest:
@@ -258,14 +259,6 @@ def span(numbers: Iterable[int]) -> str:
     """Format numbers as a range, `low–high`; as a single number if all are equal."""
     sizes = sorted(set(numbers))
     return "–".join(map(str, sizes if len(sizes) < 2 else (sizes[0], sizes[-1])))
-
-
-def _whole(
-    judged: ScoresByJudge, metric: DisplayedMetric, models: Sequence[CandidateLabel]
-) -> SubsetScores:
-    """Return the scores on all units, as the line `overall`."""
-    n = span(row["n_units"] for who in models if (row := judged.row(who.name, metric.key)))
-    return SubsetScores("overall", n, [judged.estimate(who.name, metric) for who in models])
 
 
 def _grouped(

@@ -99,6 +99,16 @@ def import_records(
     To import the same records again adds nothing. Conflicts are not stored: a decision on outdated
     content, two different decisions on one item, or a decision that differs from an earlier one of the
     same person.
+
+    Args:
+        items: The queued items.
+        store: The review store.
+        records: The records.
+        reviewer: The person.
+        round: The round.
+
+    Returns:
+        The counts, and the messages of invalid records.
     """
     queue = {item["item_id"]: item for item in items}
     # Serialize imports, so that each finds the decisions of earlier ones.

@@ -45,7 +45,15 @@ def load(path: Path, store: ReviewStore) -> DumpLoadResult:
     Decisions on items that this store lacks are left out and counted; import the same file again once
     the items are in the queue.
 
-    Raises DumpError if the file is not valid; the message names the table and row.
+    Args:
+        path: The dump.
+        store: The review store.
+
+    Returns:
+        The counts.
+
+    Raises:
+        DumpError: The file is not valid; the message names the table and row.
     """
     current_time = store.time()
     gold_rows = list(read_table(path, "gold", GoldRow, current_time))

@@ -20,7 +20,17 @@ def task_of(item: QueueItem, round: int, images: ImageStore) -> dict[str, Any]:
     """Make the Label Studio task of an item.
 
     `item_id`, `content_hash` and `round` come back with the annotations, to identify the content.
-    Raises ImageNotStored if an image is missing.
+
+    Args:
+        item: The item.
+        round: The round.
+        images: The images.
+
+    Returns:
+        The task.
+
+    Raises:
+        ImageNotStored: An image is missing.
     """
     kind, content = item["kind"], item["content"]
     texts = item_texts(kind, content)

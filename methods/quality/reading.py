@@ -40,9 +40,17 @@ def reread_schema(n: int) -> JsonSchema:
 
 
 def read_marks(reply: str, n: int) -> list[int]:
-    """Read the grades, 0 to 10, of answers A1 to An, in all complete JSON objects of a reply.
+    """Read the grades of answers A1 to An, in all complete JSON objects of a reply.
 
-    Raises ParseError if an answer has no grade or two different ones, or with a reason of `objects_in`.
+    Args:
+        reply: The reply.
+        n: The number of answers.
+
+    Returns:
+        The grades, 0 to 10.
+
+    Raises:
+        ParseError: An answer has no grade or two different ones, or a reason of `objects_in`.
     """
     objects = [each.values for each in objects_in(reply, _names(n), only_whole=True)]
     if not objects:
@@ -63,14 +71,33 @@ def read_marks(reply: str, n: int) -> list[int]:
 
 
 def read_lists(reply: str, n: int) -> list[list[str]]:
-    """Read a list of texts for each of the answers A1 to An. Raises ParseError if one has none."""
+    """Read a list of texts for each of the answers A1 to An.
+
+    Args:
+        reply: The reply.
+        n: The number of answers.
+
+    Returns:
+        The lists.
+
+    Raises:
+        ParseError: An answer has no list.
+    """
     return [_texts(answer, name) for name, answer in _of_answers(reply, n).items()]
 
 
 def read_reread(reply: str, n: int) -> list[dict[str, list[str]]]:
-    """Read the lists of `LISTS`, by name, for each of the answers A1 to An.
+    """Read the lists of `LISTS` for each of the answers A1 to An.
 
-    Raises ParseError if a list is missing.
+    Args:
+        reply: The reply.
+        n: The number of answers.
+
+    Returns:
+        The lists of each answer by name.
+
+    Raises:
+        ParseError: A list is missing.
     """
     answers = []
     for name, answer in _of_answers(reply, n).items():

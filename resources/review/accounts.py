@@ -205,14 +205,25 @@ class Accounts:
         """Change the role of an account, effective from the next request.
 
         Locks and assignments of rounds in which the new role does not decide end; the drafts stay.
-        Raises AccountError if there is no such account or role.
+
+        Args:
+            name: The name.
+            role: The new role.
+
+        Raises:
+            AccountError: There is no such account or role.
         """
         self._update(name, "role", _checked_role(role), no_admin=role != "admin")
 
     def set_password(self, name: str, password: str) -> None:
         """Change the password of an account and end its sessions and its link.
 
-        Raises AccountError if there is no such account, or the password is not valid.
+        Args:
+            name: The name.
+            password: The new password.
+
+        Raises:
+            AccountError: There is no such account, or the password is not valid.
         """
         self._update(name, "password", self._hashed(password), sign_out=True)
 
@@ -230,9 +241,17 @@ class Accounts:
         self._update(name, "disabled_at", None)
 
     def rename(self, name: str, new: str) -> int:
-        """Rename an account, also on its decisions; return their number.
+        """Rename an account, also on its decisions.
 
-        Raises AccountError if there is no such account, or the new name is not valid.
+        Args:
+            name: The name.
+            new: The new name.
+
+        Returns:
+            The number of renamed decisions.
+
+        Raises:
+            AccountError: There is no such account, or the new name is not valid.
         """
         new = checked_name(new)
         with self._store.transaction() as connection:

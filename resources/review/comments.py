@@ -72,12 +72,21 @@ def read(connection: Connection, item_id: str | None = None) -> list[Comment]:
 
 
 def visible(connection: Connection, item_id: str, reader: str, role: str) -> list[Comment]:
-    """Read the comments on an item that a person in a role may see now.
+    """Read the comments on an item that a person may see now.
 
     Administrators see all comments, and everybody sees their own. While the item is blind (annotators
     are deciding), nobody else sees comments of annotators, of people who once decided round 1 of the
     item, and of people without an account, since a comment could reveal a decision. After that, people
     see the comments that are addressed to them or to everybody.
+
+    Args:
+        connection: The review store.
+        item_id: The item.
+        reader: The person.
+        role: Their role.
+
+    Returns:
+        The comments.
     """
     written = read(connection, item_id)
     if role == "admin":

@@ -191,6 +191,14 @@ def in_calibration(connection: Connection, reviewer: str, rules: RuleBook) -> bo
 
     Calibration does not apply to people who have decided an item that is not gold, or if there are
     fewer gold items than it needs.
+
+    Args:
+        connection: The review store.
+        reviewer: The person.
+        rules: The review rules.
+
+    Returns:
+        True if the person is in calibration.
     """
     rule = rules.calibration
     if rule is None or _count(connection, _N_GOLD) < rule.items:

@@ -44,7 +44,13 @@ _SPELLINGS = text("SELECT reviewer, min(event_id) FROM events GROUP BY reviewer 
 def replace(connection: Connection, old: str, new: str) -> int:
     """Replace a person's name everywhere, inside the caller's transaction.
 
-    Returns the number of decisions under the old name.
+    Args:
+        connection: The review store.
+        old: The current name.
+        new: The new name.
+
+    Returns:
+        The number of decisions under the old name.
     """
     names = {"old": old, "new": new}
     connection.execute(_RENAME, names)

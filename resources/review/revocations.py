@@ -90,6 +90,14 @@ def may_take_back(connection: Connection, item_id: str, person: str) -> list[Dec
 
     If the rules have gold items, it is only the person's last decision, for TAKE_BACK_SECONDS: nobody
     else decides on a gold item, so that it could be told apart later.
+
+    Args:
+        connection: The review store.
+        item_id: The item.
+        person: The person.
+
+    Returns:
+        The decisions.
     """
     if _is_often(connection, item_id, person):
         return []
@@ -113,9 +121,19 @@ def may_take_back(connection: Connection, item_id: str, person: str) -> list[Dec
 
 
 def take_back(connection: Connection, item_id: str, event_id: int, person: str) -> Decision:
-    """Take back one's own decision; its content becomes the person's draft. Return the decision.
+    """Take back one's own decision; its content becomes the person's draft.
 
-    Raises RevocationError if it is not their decision, or if it is too late.
+    Args:
+        connection: The review store.
+        item_id: The item.
+        event_id: The decision.
+        person: The person.
+
+    Returns:
+        The decision.
+
+    Raises:
+        RevocationError: It is not their decision, or it is too late.
     """
     decided = events.read(connection, [item_id])
     own = next((each for each in decided if each.event_id == event_id), None)

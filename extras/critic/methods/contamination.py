@@ -42,8 +42,14 @@ def near_duplicate_questions(
 ) -> Iterator[tuple[int, int]]:
     """Find the pairs of plain questions that are the same or nearly the same.
 
-    The measure is Jaccard's index over character trigrams. An empty question is near to none. Yields
-    the indexes of both questions.
+    The measure is Jaccard's index over character trigrams. An empty question is near to none.
+
+    Args:
+        first: The first questions.
+        second: The second questions.
+
+    Yields:
+        The indexes of both questions.
     """
     from sklearn.feature_extraction.text import CountVectorizer
 

@@ -178,7 +178,13 @@ def median_score(ratings: Sequence[HumanRating], overall: str) -> HumanRating | 
     reason.
 
     Score and reason come from one person. If there are several, the first by origin and name is taken.
-    None if nobody with that score gave a reason.
+
+    Args:
+        ratings: The ratings.
+        overall: The overall dimension.
+
+    Returns:
+        The rating; None if nobody with that score gave a reason.
     """
     score = median_low([person.scores[overall] for person in ratings])
     of_score = [

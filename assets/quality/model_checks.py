@@ -92,7 +92,13 @@ class ModelCheckFindings:
         }
 
     def lacks(self, dialogue_id: str, step: str, loss: Row) -> None:
-        """Record that a check failed for a dialogue, with its reason."""
+        """Record that a check failed for a dialogue.
+
+        Args:
+            dialogue_id: The dialogue.
+            step: The check.
+            loss: The reason.
+        """
         self.failed.append(loss)
         self.not_made[dialogue_id].append(f"{step}: {loss['reason']}")
 

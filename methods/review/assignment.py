@@ -47,7 +47,15 @@ class Assignment:
     share: float
 
     def covers(self, kind: str, place: float) -> bool:
-        """Check whether the assignment includes an item of this kind at this place, 0 to 1."""
+        """Check whether the assignment includes an item.
+
+        Args:
+            kind: The kind of the item.
+            place: The place of the item, 0 to 1.
+
+        Returns:
+            Whether the item is assigned.
+        """
         if self.kind not in (None, kind):
             return False
         bucket, within = divmod(place * BUCKETS, 1)
@@ -61,9 +69,14 @@ class Assignment:
 
 
 def place_of(item_id: str, set_id: str | None) -> float:
-    """Compute the place of an item, 0 to 1, by which items are assigned.
+    """Compute the place of an item, by which items are assigned.
 
-    Items of one image set have the same place; `set_id` is None for an item without one.
+    Args:
+        item_id: The item.
+        set_id: Its image set, whose items all have the same place; None if it has none.
+
+    Returns:
+        A number from 0 to 1.
     """
     return seeded_fraction("assignment", set_id or item_id)
 

@@ -65,7 +65,15 @@ def _apart(text: str, n_images: int) -> tuple[str, str]:
 
 
 def flagged_queue_item(item_id: str, content: Row) -> QueueItem:
-    """Make the item of the review queue of a flagged item, with its content as released."""
+    """Make the review item of a flagged item.
+
+    Args:
+        item_id: The id of the flagged item.
+        content: Its content as released.
+
+    Returns:
+        The item of the review queue.
+    """
     return QueueItem(
         item_id=content_id(FLAGGED, item_id, content),
         kind=FLAGGED,
@@ -167,9 +175,14 @@ def decision_in_words(
 
 
 def decision_of(item: QueueItem, resolution: Resolution | None) -> str:
-    """Name the decision on an item of the review queue: `keep`, `edit` or `reject`.
+    """Name the decision on a flagged item.
 
-    It is `pending` for the resolution None, if nothing is decided.
+    Args:
+        item: The item of the review queue.
+        resolution: The resolved decisions; None if nothing is decided.
+
+    Returns:
+        `keep`, `edit`, `reject` or `pending`.
     """
     if resolution is None:
         return "pending"

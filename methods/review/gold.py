@@ -85,9 +85,14 @@ def is_due(reviewer: str, n_decided: int, n_gold: int, share: float) -> bool:
 
 
 def passes_calibration(hits: Sequence[bool], rule: Calibration) -> bool:
-    """Check whether enough of the last `rule.items` decisions on gold items are right.
+    """Check whether enough of the last decisions on gold items are right.
 
-    `hits` says of each decision, in order, whether it is right. Fewer decisions are not enough.
+    Args:
+        hits: Whether each decision is right, in order.
+        rule: The number of items, and the least share of hits.
+
+    Returns:
+        True if there are enough decisions and enough hits among the last ones.
     """
     last = hits[-rule.items :]
     return len(last) == rule.items and sum(last) >= rule.hits * rule.items

@@ -114,7 +114,15 @@ def blind_on_current(
 
 
 def values_of(item: QueueItem, decision: Decision) -> dict[str, Any]:
-    """Read the ratings that a decision on an item gives, by dimension."""
+    """Read the ratings that a decision gives.
+
+    Args:
+        item: The item.
+        decision: The decision.
+
+    Returns:
+        The values by dimension.
+    """
     content = decision.edits or item["content"]
     if item["kind"] == SCORE:
         if decision.verdict == "reject":

@@ -30,7 +30,15 @@ def stored_time(time: datetime) -> str:
 
 
 def later(moment: str, seconds: float) -> str:
-    """Add seconds to a stored time, in the store's format."""
+    """Add seconds to a stored time.
+
+    Args:
+        moment: The stored time.
+        seconds: The seconds.
+
+    Returns:
+        The later time, in the store's format.
+    """
     return stored_time(datetime.fromisoformat(moment) + timedelta(seconds=seconds))
 
 

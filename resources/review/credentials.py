@@ -74,7 +74,15 @@ parameters, so they may change: `check_needs_rehash` detects hashes with older o
 
 
 def hash_password(password: str, hasher: PasswordHasher = HASHER) -> str:
-    """Hash a password with argon2id; the hash has its salt and parameters."""
+    """Hash a password with argon2id.
+
+    Args:
+        password: The password.
+        hasher: The hash function with its parameters.
+
+    Returns:
+        The hash with its salt and parameters.
+    """
     return hasher.hash(_encoded(password))
 
 

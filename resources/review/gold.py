@@ -240,7 +240,16 @@ def taken_back_gold(connection: Connection, values: dict[str, Any]) -> Row[Any] 
 
 
 def overview(connection: Connection, rules: RuleBook, answers: list[GoldAnswer]) -> GoldSummary:
-    """Summarize gold items and all answers to them."""
+    """Summarize gold items and the answers to them.
+
+    Args:
+        connection: The review store.
+        rules: The review rules.
+        answers: All decisions on gold items.
+
+    Returns:
+        The figures.
+    """
     n_candidates = len(connection.execute(sql("gold_candidates")).all())
     people = []
     for name, answered in grouped(answers, lambda each: each.decision.reviewer).items():

@@ -179,7 +179,16 @@ def holds(connection: Connection) -> list[LockedItem]:
 
 
 def release(connection: Connection, item_id: str, annotator: str) -> bool:
-    """End a person's lock on an item; the draft stays. False if the person has no lock on the item."""
+    """End a person's lock on an item; the draft stays.
+
+    Args:
+        connection: The review store.
+        item_id: The item.
+        annotator: The person.
+
+    Returns:
+        False if the person has no lock on the item.
+    """
     values = {"item_id": item_id, "annotator": annotator, "now": advance(connection)}
     return bool(connection.execute(_RELEASE, values).rowcount)
 

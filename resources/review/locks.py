@@ -185,7 +185,16 @@ def lock_item(
 
 
 def is_in_work(connection: Connection, item_id: str, reviewer: str) -> bool:
-    """Check whether a person has an item locked, or took their decision on it back."""
+    """Check whether a person has an item locked, or took their decision on it back.
+
+    Args:
+        connection: The review store.
+        item_id: The item.
+        reviewer: The person.
+
+    Returns:
+        True if so.
+    """
     values = {"item_id": item_id, "reviewer": reviewer, "now": time_of_locks(connection)}
     return connection.execute(_IN_WORK, values).first() is not None
 
@@ -207,7 +216,17 @@ daily quota; it is assigned to others; enough other people have locked it."""
 
 
 def no_lock_reason(connection: Connection, reviewer: str, role: str, item_id: str) -> WhyNot:
-    """Explain why `lock_item` gives a person in a role no lock on an item."""
+    """Explain why `lock_item` gives a person no lock on an item.
+
+    Args:
+        connection: The review store.
+        reviewer: The person.
+        role: Their role.
+        item_id: The item.
+
+    Returns:
+        The reason.
+    """
     round = ROUND_OF_ROLE[role]
     rules = item_status.current_rules(connection)
     person = {"item_id": item_id, "annotator": reviewer, "round": round}

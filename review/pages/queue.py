@@ -75,9 +75,15 @@ def next_item(request: Request, form: Mapping[str, str]) -> Response:
 
 
 def next_address(store: ReviewStore, account: Account, kind: str | None) -> str:
-    """Lock the next item of a kind, or any, for a person.
+    """Lock the next item for a person.
 
-    Returns the address of the item, or of the queue if nothing is left.
+    Args:
+        store: The review store.
+        account: The person.
+        kind: The kind of item; None for any.
+
+    Returns:
+        The address of the item, or of the queue if nothing is left.
     """
     lock = store.lock_item(account.name, account.role, kind=kind)
     return f"/items/{lock.item_id}" if lock else "/?notice=queue.nothing_left"

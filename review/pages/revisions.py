@@ -54,7 +54,15 @@ def versions_of(queued: QueueItem, state: ReviewState) -> list[ContentVersion]:
 
 
 def between(kind: str, versions: list[ContentVersion]) -> list[Difference]:
-    """Compare the versions of two annotators word by word; empty unless both edited."""
+    """Compare the versions of two annotators word by word.
+
+    Args:
+        kind: The kind of item.
+        versions: The versions.
+
+    Returns:
+        The differences; empty unless both edited.
+    """
     match versions:
         # The third version is the original, which is separate only if both annotators edited it.
         case [first, second, _]:
@@ -63,7 +71,15 @@ def between(kind: str, versions: list[ContentVersion]) -> list[Difference]:
 
 
 def revisions(item: QueueItem, decisions: Iterable[Decision]) -> list[Revision]:
-    """List decisions in order, each compared with the content on which it was made."""
+    """List decisions, each compared with the content on which it was made.
+
+    Args:
+        item: The queued item.
+        decisions: The decisions in order.
+
+    Returns:
+        The decisions with their changes.
+    """
     decisions = list(decisions)
     contents = _contents(item, decisions)
     return [

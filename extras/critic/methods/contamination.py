@@ -73,7 +73,15 @@ def near_duplicate_questions(
 def shared_content(
     train: Sequence[PairQuestion], test: Sequence[PairQuestion]
 ) -> list[SplitOverlap]:
-    """Find every group, image and question of the test split that the training split has, too."""
+    """Find every group, image and question of the test split that the training split has, too.
+
+    Args:
+        train: The training split.
+        test: The test split.
+
+    Returns:
+        The contents of both splits.
+    """
     groups = {item.group for item in train} & {item.group for item in test}
     images = _images(train) & _images(test)
     learned, tested = _questions(train), _questions(test)

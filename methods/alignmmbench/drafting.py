@@ -129,12 +129,24 @@ def read_dialogue(reply: str, task: str, language: str) -> DialogueDraft:
 
 
 def seed_id(image_id: str, task: str, seed: Seed) -> str:
-    """Compute the id of a single question: a hash of image, task, question and reference."""
+    """Compute the id of a single question: a hash of image, task, question and reference.
+
+    Args:
+        image_id: The image.
+        task: The task.
+        seed: The question with its reference.
+    """
     return content_id("alignmmbench seed", image_id, task, *seed)
 
 
 def dialogue_id(image_id: str, task: str, dialogue: DialogueDraft) -> str:
-    """Compute the id of a dialogue: a hash of image, task and all its texts."""
+    """Compute the id of a dialogue: a hash of image, task and all its texts.
+
+    Args:
+        image_id: The image.
+        task: The task.
+        dialogue: The dialogue.
+    """
     return content_id("alignmmbench dialogue", image_id, task, dialogue.history, *dialogue.last)
 
 

@@ -120,7 +120,15 @@ class FullProducts(PairFilter):
     def candidates(
         self, left: Heads, right: Heads
     ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-        """Yield the pairs that can be within tau, all at once."""
+        """Yield the pairs that can be within tau, all at once.
+
+        Args:
+            left: The heads of the first vectors.
+            right: The heads of the second vectors.
+
+        Yields:
+            Positions in `left` and in `right`.
+        """
         near, other = np.nonzero(left @ right.T >= np.float32(self.bound))
         yield near, other
 

@@ -242,7 +242,13 @@ def leaking_turn(questions: Sequence[str], references: Sequence[str]) -> int | N
 
 
 def item_id(image_id: str, instruction: str, draft: ConversationDraft) -> str:
-    """Compute the id of an item: a hash of image, instruction, questions and focus points."""
+    """Compute the id of an item: a hash of image, instruction, questions and focus points.
+
+    Args:
+        image_id: The image.
+        instruction: The instruction.
+        draft: The turns and focus points.
+    """
     questions = [turn.question for turn in draft.turns]
     return content_id("convbench item", image_id, instruction, questions, list(draft.focus))
 

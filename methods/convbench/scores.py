@@ -37,6 +37,10 @@ TASK_LABELS: Mapping[int, str] = {turn: name.lower() for turn, name in OF_TURN.i
 def missing_reference(item: Item, trial: str) -> str | None:
     """Say why an item cannot be asked in a trial with reference turns.
 
+    Args:
+        item: The item.
+        trial: The trial.
+
     Returns:
         One sentence; None if every reference turn has a reference.
     """

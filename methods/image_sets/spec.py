@@ -18,7 +18,12 @@ Counts = NDArray[np.int64]
 
 
 def apportion(weights: Mapping[int, float], n_sets: int) -> Counter[int]:
-    """Apportion a number of sets to set sizes, as near to the weights as whole numbers allow."""
+    """Apportion a number of sets to set sizes, as near to the weights as whole numbers allow.
+
+    Args:
+        weights: The weight of each size.
+        n_sets: The number of sets.
+    """
     return apportion_more(weights, Counter(), n_sets, dict.fromkeys(weights, math.inf))
 
 
@@ -192,7 +197,13 @@ class ImageSet:
 
 
 def image_set(kind: Kind, cluster_id: str, members: Sequence[Member]) -> ImageSet:
-    """Make a set with its id, a hash of its kind and its entries in order."""
+    """Make a set with its id, a hash of its kind and its entries in order.
+
+    Args:
+        kind: The kind of set.
+        cluster_id: The cluster of its entries.
+        members: The entries with their images, in order.
+    """
     set_id = content_id("image_set", kind, [member.entry_id for member in members])
     return ImageSet(set_id, kind, cluster_id, tuple(members))
 

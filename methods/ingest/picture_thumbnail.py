@@ -63,6 +63,9 @@ def thumbnail(data: bytes) -> bytes:
     """Make the thumbnail of an image: its part inside the frame, upright, on white, stretched to a
     square.
 
+    Args:
+        data: The image's file.
+
     Returns:
         An RGB JPEG with SIDE pixels a side.
     """

@@ -314,6 +314,9 @@ def rows_of_record(
     Args:
         record: The record.
         numbers: The line numbers of the rows, consumed one by one.
+
+    Yields:
+        The rows and rejections.
     """
     features = record.get("wit_features")
     if isinstance(features, Mapping):

@@ -34,6 +34,12 @@ def parse_records(lines: Iterable[tuple[int, bytes]]) -> Iterator[WitRow | Rejec
     together they form a valid row without text after closing marks. Otherwise the quotation mark is
     stray, and only its line is rejected. So every line is part of one row or is one rejection. Only
     consecutive lines are joined, and never a line that is a row by itself.
+
+    Args:
+        lines: The numbers and bytes of lines.
+
+    Yields:
+        Rows and rejections.
     """
     ahead = _Lookahead(lines)
     for line in ahead:

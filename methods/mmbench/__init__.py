@@ -81,5 +81,10 @@ class Mmbench(Benchmark):
 
 
 def order_of(item: Item, trial: str) -> Order:
-    """Return the order of the choices in a trial `shift-k`."""
+    """Return the order of the choices in a trial `shift-k`.
+
+    Args:
+        item: The item.
+        trial: The trial.
+    """
     return shifted(len(item.choices), int(trial.removeprefix(SHIFT)))

@@ -123,6 +123,9 @@ def tsv_lines(
         items: The items.
         picture: Returns the bytes of an image.
         circular: Whether each pass is a row; only the first row of a question has the image.
+
+    Yields:
+        The lines.
     """
     letters = columns_of_choices(items)
     labels = sorted({name for item in items for name in _written(item)})

@@ -79,5 +79,12 @@ def _is_name(entry: object) -> bool:
 
 
 def translation_id(item_id: str, language: str, source: Texts, target: Texts) -> str:
-    """Compute the id of a translation: a hash of item, language, original and translated texts."""
+    """Compute the id of a translation: a hash of item, language, original texts and translated texts.
+
+    Args:
+        item_id: The item.
+        language: The language.
+        source: The original texts.
+        target: The translated texts.
+    """
     return content_id("translation", item_id, language, source, target)

@@ -166,5 +166,12 @@ def item_id(
     """Compute the id of an item: a hash of its content without its key and the order of its choices.
 
     So the id does not reveal which choice is right, and does not change with the order.
+
+    Args:
+        entry_id: The entry.
+        ability: The ability.
+        question: The question.
+        hint: The hint; None for none.
+        choices: The choices.
     """
     return content_id("multiple choice", entry_id, ability, question, hint, sorted(choices))

@@ -276,7 +276,12 @@ def _turn(qa: QuestionAnswer, number_of: Mapping[int, int], places: Sequence[int
 
 
 def place_images(question: str, numbers: Sequence[int]) -> str:
-    """Put a labelled `<ImageHere>` before a question for each image that is first shown in it."""
+    """Put a labelled `<ImageHere>` before a question for each image that is first shown in it.
+
+    Args:
+        question: The question.
+        numbers: The numbers of the images.
+    """
     places = ", ".join(f"Image{number}: {IMAGE_HERE}" for number in numbers)
     return f"{places}. {question}" if places else question
 

@@ -79,6 +79,9 @@ def tsv_lines(items: Sequence[PublishedItem], picture: Callable[[str], bytes]) -
     Args:
         items: The items.
         picture: Returns the bytes of an image.
+
+    Yields:
+        The lines.
     """
     labels = sorted({name for item in items for name in item.labels})
     yield tsv_line(["index", *labels, "question", "answer", "image"])

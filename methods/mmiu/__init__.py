@@ -106,6 +106,11 @@ class Mmiu(Benchmark):
 
 
 def order_of(item: Item, trial: str) -> Order:
-    """Return the order of the choices in a trial: the original order, or shuffled by the item's id."""
+    """Return the order of the choices in a trial: the original order, or shuffled by the item's id.
+
+    Args:
+        item: The item.
+        trial: The trial.
+    """
     n_choices = len(item.choices)
     return original_order(n_choices) if trial == PLAIN else shuffled(n_choices, item.item_id)

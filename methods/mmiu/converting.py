@@ -137,6 +137,10 @@ def question_of(sample: Sample, distractors: Sequence[str]) -> QuestionDraft:
     """Make the question of a sample.
 
     If its task has unanswerable questions, the last choice says that it cannot be answered.
+
+    Args:
+        sample: The sample.
+        distractors: The wrong choices.
     """
     wrong = tuple(distractors)[: MOST - 1]
     if sample.task.name in STRATEGIES_OF:

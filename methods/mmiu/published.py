@@ -108,6 +108,9 @@ def tsv_lines(items: Sequence[PublishedItem], picture: Callable[[str], bytes]) -
     Args:
         items: The items.
         picture: Returns the bytes of an image.
+
+    Yields:
+        The lines.
     """
     letters = columns_of_choices(items)
     released = [_released_labels(item) for item in items]

@@ -121,6 +121,9 @@ def portions(path: Path, n_rows: int) -> Iterator[list[dict[str, Any]]]:
     Args:
         path: The file.
         n_rows: The number of rows in a batch.
+
+    Yields:
+        The rows of each batch.
     """
     with pq.ParquetFile(path) as file:
         for batch in file.iter_batches(batch_size=n_rows):

@@ -80,7 +80,12 @@ class BoundedBuffer(Generic[Item]):
         self._notify()
 
     def put(self, slot: Slot, item: Item) -> None:
-        """Put a finished item into its slot."""
+        """Put a finished item into its slot.
+
+        Args:
+            slot: The slot.
+            item: The item.
+        """
         self._waiting.append((slot, item))
         self._notify()
 

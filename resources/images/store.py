@@ -258,7 +258,12 @@ class ImageStore:
         )
 
     def are_at_hand(self, image_ids: Iterable[str], max_side: int) -> bool:
-        """Tell whether the data URLs of all images are cached."""
+        """Tell whether the data URLs of all images are cached.
+
+        Args:
+            image_ids: The images.
+            max_side: The largest width and height in pixels.
+        """
         return all((image_id, max_side) in self._data_urls for image_id in image_ids)
 
     def sent_size(self, image_id: str, max_side: int) -> tuple[int, int]:

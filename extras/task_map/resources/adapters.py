@@ -196,7 +196,11 @@ def products_of_adapters(adapters: Sequence[Adapter]) -> Floats:
 
 
 def compile_pattern(pattern: str) -> re.Pattern[str]:
-    """Compile a pattern for the end of a module's name, as in PEFT, without backtracking."""
+    """Compile a pattern for the end of a module's name, as in PEFT, without backtracking.
+
+    Args:
+        pattern: Names of modules, with no other signs of regular expressions than . \\. .* | ^ and $.
+    """
     globs = []
     for part in pattern.split("|"):
         plain = part.removeprefix("^").removesuffix("$")

@@ -80,6 +80,12 @@ def others(
 def seeded_index(seed: int, subject: SampledEntry, task: str, n_values: int) -> int:
     """Choose a number by seed, entry and task.
 
+    Args:
+        seed: The seed.
+        subject: The entry.
+        task: The task.
+        n_values: The number of values.
+
     Returns:
         A number from 0 to n_values - 1.
     """

@@ -8,7 +8,7 @@ those rules and refuses a file whose quotes contradict its rows.
 import csv
 import io
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple
 
 from methods.naming import number_of
@@ -95,7 +95,7 @@ def rows_of(
     """
     if quoting == "none":
         for number, line in enumerate(lines, start=1):
-            _require_few_cells(line, delimiter, number)
+            _require_few_cells(line.count(delimiter) + 1, number)
             text = line.rstrip("\r\n")
             yield TableRow(number, text.split(delimiter) if text else [])
         return
@@ -112,10 +112,9 @@ def rows_of(
         suspicion.require_none()
 
 
-def _require_few_cells(line: str, delimiter: str, number: int) -> None:
-    # A line with quotes is not checked, as a delimiter inside quotes does not separate cells.
-    if len(line) > MOST_CELLS and line.count(delimiter) >= MOST_CELLS and '"' not in line:
-        raise DelimitedError(f"line {number} has more than {MOST_CELLS:,} cells", "")
+def _require_few_cells(n_cells: int, line: int) -> None:
+    if n_cells > MOST_CELLS:
+        raise DelimitedError(f"line {line} has more than {MOST_CELLS:,} cells", "")
 
 
 class _CsvReader:
@@ -131,10 +130,10 @@ class _CsvReader:
         """Yield each row with the lines that it takes up."""
         while (line := self._next()) is not None:
             begin = self._number
-            _require_few_cells(line, self._delimiter, begin)
             if '"' in line:
                 cells, row_lines = self._quoted_row(line)
             else:
+                _require_few_cells(line.count(self._delimiter) + 1, begin)
                 text, row_lines = line.rstrip("\r\n"), [line]
                 cells = text.split(self._delimiter) if text else []
             if not self._header:
@@ -152,9 +151,10 @@ class _CsvReader:
 
     def _quoted_row(self, line: str) -> tuple[list[str], list[str]]:
         cells: list[str] = []
-        row_lines = [line]
+        first, row_lines = self._number, [line]
         at = 0
         while True:
+            _require_few_cells(len(cells) + 1, first)
             if not line.startswith('"', at):
                 end = self._end(line, at)
                 cells.append(line[at:end])
@@ -230,6 +230,35 @@ class _SwallowedRows(NamedTuple):
     rows: list[list[str]]
 
 
+class _KeyFormat(NamedTuple):
+    """The properties that the keys of all rows have in common."""
+
+    are_whole: bool
+    n_characters: int
+    """The length of the longest key."""
+    have_digits: bool
+    may_have_spaces: bool
+
+    def fits(self, key: str) -> bool:
+        """Check whether a text may be a key of the same table."""
+        if self.are_whole:
+            return _WHOLE.fullmatch(key) is not None
+        return (
+            len(key) <= self.n_characters + 2
+            and (self.may_have_spaces or not re.search(r"\s", key))
+            and (not self.have_digits or re.search("[0-9]", key) is not None)
+        )
+
+
+def _key_format(keys: Collection[str]) -> _KeyFormat:
+    return _KeyFormat(
+        all(map(_WHOLE.fullmatch, keys)),
+        max(map(len, keys)),
+        all(re.search("[0-9]", key) for key in keys),
+        any(re.search(r"\s", key) for key in keys),
+    )
+
+
 class _Suspicion:
     """Finds lines inside quoted cells that are rows of the table.
 
@@ -290,8 +319,12 @@ class _Suspicion:
 
     def require_none(self) -> None:
         """Raise DelimitedError for the first quoted cell that holds rows of the table."""
+        if not self._swallowed:
+            return
+        key_format = _key_format(self._keys)
         for cell in self._swallowed:
-            if all(map(self._has_key, cell.rows)) and any(map(self._has_numbers, cell.rows)):
+            have_keys = all(self._has_key(row, key_format) for row in cell.rows)
+            if have_keys and any(map(self._has_numbers, cell.rows)):
                 named = ", ".join(ascii(row[self._key]) for row in cell.rows[:3])
                 raise DelimitedError(
                     f"a quote that opens on line {cell.line} takes in rows: what follows in its "
@@ -299,22 +332,12 @@ class _Suspicion:
                     _MEANT,
                 )
 
-    def _has_key(self, row: Sequence[str]) -> bool:
+    def _has_key(self, row: Sequence[str], key_format: _KeyFormat) -> bool:
         key = row[self._key]
         if not key or len(key) > _SHOWN:
             return False
-        if len(self._keys) == self._n_rows and key in self._keys:
-            return False
-        if all(map(_WHOLE.fullmatch, self._keys)):
-            return _WHOLE.fullmatch(key) is not None
-        longest = max(map(len, self._keys))
-        with_digits = all(re.search("[0-9]", known) for known in self._keys)
-        with_spaces = any(re.search(r"\s", known) for known in self._keys)
-        return (
-            len(key) <= longest + 2
-            and (with_spaces or not re.search(r"\s", key))
-            and (not with_digits or re.search("[0-9]", key) is not None)
-        )
+        are_unique = len(self._keys) == self._n_rows
+        return not (are_unique and key in self._keys) and key_format.fits(key)
 
     def _has_numbers(self, row: Sequence[str]) -> bool:
         return all(

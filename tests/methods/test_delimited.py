@@ -3,12 +3,14 @@
 import csv
 import io
 import re
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
+from methods import delimited
 from methods.delimited import DelimitedError, Quoting, csv_line, rows_of
 from methods.markdown import code, table
 from methods.spreadsheet_cells import MARKED, has_marks, mark_formula, marked_rows, unmarked_rows
@@ -130,6 +132,32 @@ def test_a_cell_has_at_most_so_many_characters(monkeypatch: pytest.MonkeyPatch) 
     assert refused("a,b\n1," + "x" * 21).fact == "a cell of line 2 has more than 20 characters"
     monkeypatch.setattr("methods.delimited.MOST_CELLS", 3)
     assert refused("a,b,c\n1,2,3,\n", "none").fact == "line 2 has more than 3 cells"
+
+
+def test_a_line_with_quotes_has_at_most_so_many_cells_too() -> None:
+    cells = "," * 100_000
+    for line in (f'"a"{cells}', f'a{cells}"b"'):
+        fact = "line 1 has more than 100,000 cells"
+        assert refused(f"{line}\n").fact == refused(f"{line}\n", "none").fact == fact
+    # Delimiters inside quotes do not separate cells.
+    assert read(f'a,"{cells}"\n') == [["a", cells]]
+
+
+def test_keys_are_looked_at_once_however_many_rows_a_quote_takes_in(monkeypatch) -> None:
+    looked_at: list[str] = []
+    whole = delimited._WHOLE
+
+    def fullmatch(key: str) -> re.Match[str] | None:
+        looked_at.append(key)
+        return whole.fullmatch(key)
+
+    monkeypatch.setattr(delimited, "_WHOLE", SimpleNamespace(fullmatch=fullmatch))
+    n = 300
+    swallowed = "".join(f"{number},A\n" for number in range(1, n))
+    others = "".join(f"{number},A\n" for number in range(n + 1, 2 * n))
+    error = refused(f'index,prediction\n0,"A\n{swallowed}{n},B"\n{others}')
+    assert "looks like 300 rows of the table" in error.fact
+    assert len(looked_at) == 2 * n
 
 
 FORMULA = tuple("=+-@\t\r＝＋－＠")

@@ -66,9 +66,9 @@ def unmarked_rows(rows: Iterable[list[str]]) -> Iterator[list[str]]:
             yield row
             continue
         *cells, marks = row
-        places = {int(place) for place in marks.split() if place.isdecimal()}
+        places = set(marks.split())
         yield [
-            _unmarked(cell) if place in places else cell
+            _unmarked(cell) if str(place) in places else cell
             for place, cell in enumerate(cells, start=1)
         ]
 

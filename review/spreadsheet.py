@@ -151,7 +151,7 @@ def _values(rows: list[tuple[int, dict[str, str]]]) -> dict[str, Any]:
             continue
         if changes.setdefault(row["part"], new) != new:
             raise ValueError(f"{row['part']} has another new_text on line {line}.")
-    if not first["round"].strip().isdecimal():
+    if first["round"].strip() not in ("1", "2"):
         raise ValueError(f"round is 1 or 2, not {first['round'][:80]!r}.")
     return values | {
         "item_id": first["item_id"],

@@ -33,7 +33,9 @@ _SCALE = {
 """The order of ordinal words, such as "easy" and "hard", from the least."""
 GROUP_ANALYSES = ["model_groups", "task_clusters"]
 """Analyses of model groups and task clusters, whose findings are shown with the results."""
-_NUMBER = re.compile(r"^(?:over )?(\d+)|\((\d+)[-)]")
+_NUMBER = re.compile(r"^(?:over )?(\d{1,300})|\((\d{1,300})[-)]")
+_DIGITS = re.compile(r"(\d{1,300})")
+"""Digits of a label that are read as one number: Python refuses to convert thousands."""
 
 
 class MetricKey(NamedTuple):
@@ -225,9 +227,7 @@ def label_order(text: str) -> tuple[bool, int, list[tuple[int, str]]]:
     """
     number = _NUMBER.search(text)
     scale = _SCALE.get(re.sub(r"[_\s-]+", " ", text.strip().casefold()))
-    words = [
-        (int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", text)
-    ]
+    words = [(int(part), "") if part.isdecimal() else (-1, part) for part in _DIGITS.split(text)]
     if number is None:
         return True, len(_SCALE) if scale is None else scale, words
     return False, int(number[1] or number[2]) + text.startswith("over "), words

@@ -195,6 +195,13 @@ def test_a_table_says_which_cells_are_marked() -> None:
     ]
 
 
+def test_a_number_of_thousands_of_digits_marks_no_cell() -> None:
+    header = ["index", "label", MARKED]
+    assert list(unmarked_rows([header, ["1", "'=1", "1" * 5_000], ["2", "'=1", "2"]])) == [
+        *(header[:-1], ["1", "'=1"], ["2", "=1"])
+    ]
+
+
 @given(st.integers(1, 4).flatmap(lambda n: st.lists(st.lists(SHEET_CELLS, min_size=n, max_size=n))))
 def test_out_and_in_again_is_the_same(rows: list[list[str]]) -> None:
     out = [*marked_rows(rows)]

@@ -196,6 +196,15 @@ class TestImport:
         assert sheet.back(rows).problems == [f"line 4: {problem}"]
         assert sheet.store.decisions() == []
 
+    def test_a_round_of_thousands_of_digits_is_reported_by_line(self, sheet):
+        rows = sheet.opened()
+        for row in rows:
+            row["round"] = "1" * 5_000
+        problems = sheet.back(rows).problems
+        assert (
+            problems[0].startswith("line 2: round is 1 or 2, not '111") and len(problems[0]) < 150
+        )
+
     @pytest.mark.parametrize(
         ("data", "words"),
         [

@@ -166,6 +166,8 @@ def test_values_of_a_slice_stand_in_the_order_of_their_numbers() -> None:
 )
 def test_values_of_a_label_stand_by_their_meaning(ordered: list[str]) -> None:
     assert sorted(reversed(ordered), key=label_order) == ordered
+    digits = ["9", "1" * 5_000, f"a{'2' * 5_000}"]
+    assert sorted(reversed(digits), key=label_order) == digits
 
 
 def test_models_stand_against_every_metric_with_what_is_known_of_them() -> None:

@@ -283,21 +283,21 @@ def _say_left_out(table: PublishedTable, say: Callable[[str], None]) -> None:
     """Warn about unknown columns and values outside named columns."""
     header = table.rows[0]
     names = [name.strip() for name in header]
+    meanings = {*MEANINGS, _ID, _IMAGE, _TURN}
     unknown = [
-        name
-        for name in names
-        if name and _letters(name) not in (*MEANINGS, _ID, _IMAGE, _TURN) and not _unnamed(name)
+        name for name in names if name and _letters(name) not in meanings and not _unnamed(name)
     ]
     if unknown:
         listed = ", ".join(shortened_id(name) for name in unknown[:10])
         say(
             f"of {shortened_id(table.name)} the {'column' if len(unknown) == 1 else 'columns'} {listed}"
         )
-    nameless = [place for place, name in enumerate(names) if not name or _unnamed(name)]
+    named = {place for place, name in enumerate(names) if name and not _unnamed(name)}
     stray = sum(
-        bool(_cell(row, place).strip())
+        bool(cell.strip())
         for row in table.rows[1:]
-        for place in (*nameless, *range(len(names), len(row)))
+        for place, cell in enumerate(row)
+        if place not in named
     )
     if stray:
         say(f"{number_of(stray, 'value')} of {shortened_id(table.name)} in columns without a name")

@@ -5,7 +5,7 @@ A formula is read as its text and is not computed.
 
 import io
 import zipfile
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
@@ -28,7 +28,8 @@ MOST_LINE = 100_000_000
 MOST_PART = 20_000_000
 """The most bytes of a part of a spreadsheet that is neither a sheet nor the shared texts, unpacked."""
 MOST_CELLS = 20_000_000
-"""The most cells of a sheet. A row with a cell in the last column has 16,384 cells."""
+"""The most cells of all sheets together. A row with a cell in the last column has 16,384 cells. An
+empty row counts as one cell: a sheet may skip to any row number."""
 _MEDIA = "xl/media/"
 """Images in a spreadsheet, which are not read."""
 _STREAMED = ("xl/worksheets/", "xl/sharedStrings")
@@ -63,7 +64,7 @@ def read_records(
     columns: dict[str, None] = {}
 
     def converted(data: IO[bytes]) -> Iterator[FileRow]:
-        for where, cells in _records(ending, data, quoting):
+        for where, cells in _records(ending, data, wanted_columns, quoting):
             columns.update(dict.fromkeys(cells))
             for record in meant(cells) if cells else ():
                 yield FileRow(where, _texts(where, record, wanted_columns, plain))
@@ -147,13 +148,13 @@ def _cells(rows: Iterator[list[Any]]) -> list[list[str]]:
 
 
 def _records(
-    ending: str, data: IO[bytes], quoting: Quoting
+    ending: str, data: IO[bytes], wanted_columns: Collection[str], quoting: Quoting
 ) -> Iterator[tuple[str, Mapping[str, Any]]]:
     match ending:
         case ".xlsx":
-            return _of_sheets(data)
+            return _of_sheets(data, wanted_columns)
         case ".tsv" | ".csv":
-            return _of_table(_delimited(data, DELIMITERS[ending], quoting))
+            return _of_table(_delimited(data, DELIMITERS[ending], quoting), wanted_columns)
         case ".jsonl":
             return _of_lines(data)
         case ".json":
@@ -177,29 +178,37 @@ def _texts(
 # --- Tables ----------------------------------------------------------------------------------------
 
 
-def _of_table(rows: Iterator[list[Any]]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield the rows below the header. Missing cells at the end of a row are empty."""
+def _of_table(
+    rows: Iterator[list[Any]], wanted_columns: Collection[str]
+) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield the rows below the header.
+
+    A missing cell at the end of a row is empty in a wanted column. Rows are not filled up to the
+    header, as it may have many more columns than they have cells.
+    """
     header = [text_of(cell).strip() for cell in next(rows, [])]
     named = [name for name in header if name]
     if len(set(named)) < len(named):
         raise PublishedError("two of its columns have the same name")
+    empty_cells = dict.fromkeys(set(named).intersection(wanted_columns), "")
     for number, row in enumerate(rows, start=1):
         if number > MOST_ROWS:
             raise PublishedError(f"it has more than {MOST_ROWS:,} records")
         if len(row) > len(header) and any(text_of(cell) for cell in row[len(header) :]):
             raise PublishedError(f"record {number} has more cells than there are columns")
         if any(text_of(cell) for cell in row):
-            cells = [*row, *[""] * (len(header) - len(row))]
-            yield f"record {number}", dict(zip(header, cells, strict=False))
+            yield f"record {number}", empty_cells | dict(zip(header, row, strict=False))
 
 
-def _of_sheets(data: IO[bytes]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _of_sheets(
+    data: IO[bytes], wanted_columns: Collection[str]
+) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Yield the records of the first sheet. Raises PublishedError if another sheet has cells, too."""
     sheets = _sheets(data)
     first = next(sheets, None)
     if first is None:
         raise PublishedError("it has no sheet")
-    yield from _of_table(first[1])
+    yield from _of_table(first[1], wanted_columns)
     for title, others in sheets:
         if any(text_of(cell).strip() for row in others for cell in row):
             raise PublishedError(
@@ -229,6 +238,19 @@ def require_small_members(members: Iterable[zipfile.ZipInfo], n_packed: int) -> 
         raise PublishedError(f"it is more than {most:,} bytes when unpacked")
 
 
+class _BookSize:
+    """Counts the cells of all sheets of a spreadsheet."""
+
+    def __init__(self) -> None:
+        self._n_cells = 0
+
+    def add(self, row: Sequence[Any]) -> None:
+        """Count the cells of a row. Raises PublishedError if there are more than MOST_CELLS."""
+        self._n_cells += max(1, len(row))
+        if self._n_cells > MOST_CELLS:
+            raise PublishedError(f"it has more than {MOST_CELLS:,} cells")
+
+
 def _sheets(data: IO[bytes]) -> Iterator[tuple[str, Iterator[list[Any]]]]:
     """Yield the name and the rows of each sheet. A formula is read as its text: pandas writes an answer
     that begins with `=` as a formula.
@@ -253,10 +275,11 @@ def _sheets(data: IO[bytes]) -> Iterator[tuple[str, Iterator[list[Any]]]]:
                     require_small_elements(xml)
                     checked.add(part.filename)
         book = open_workbook(data, checked)
+        size = _BookSize()
         for sheet in book.worksheets:
             # The stated dimensions of a sheet may be wrong.
             sheet.reset_dimensions()
-            yield sheet.title, _rows_of(sheet)
+            yield sheet.title, _rows_of(sheet, size)
     except PublishedError:
         raise
     except Exception:
@@ -264,13 +287,10 @@ def _sheets(data: IO[bytes]) -> Iterator[tuple[str, Iterator[list[Any]]]]:
         raise PublishedError("it is not an .xlsx file, or it is damaged") from None
 
 
-def _rows_of(sheet: Any) -> Iterator[list[Any]]:
-    n_cells = 0
+def _rows_of(sheet: Any, size: _BookSize) -> Iterator[list[Any]]:
     try:
         for row in sheet.iter_rows(values_only=True):
-            n_cells += len(row)
-            if n_cells > MOST_CELLS:
-                raise PublishedError(f"it has more than {MOST_CELLS:,} cells")
+            size.add(row)
             yield [unescaped(getattr(cell, "text", cell)) for cell in row]
     except PublishedError:
         raise

@@ -59,6 +59,15 @@ def test_stray_values_and_columns_are_left_out_and_said() -> None:
     ]
 
 
+def test_a_short_row_is_not_compared_with_thousands_of_columns_without_a_name(monkeypatch) -> None:
+    places: list[int] = []
+    cell_of = published._cell
+    monkeypatch.setattr(published, "_cell", lambda *at: places.append(at[1]) or cell_of(*at))
+    items, said = read(("convbench", [[*HEADER, *[""] * 20_000], *ROWS]))
+    assert len(items) == 2 and said == []
+    assert len(places) < 50
+
+
 def test_what_the_table_lacks_comes_from_others_by_id_whatever_they_are_called() -> None:
     (one, two), said = read(
         ("convbench", [HEADER, *ROWS]),

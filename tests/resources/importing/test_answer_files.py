@@ -13,6 +13,7 @@ import pytest
 
 from methods.evaluation.cells import FileRow
 from methods.evaluation.predictions import PredictionError
+from methods.evaluation.published import PublishedError
 from resources.files import bounded
 from resources.importing import answer_files, record_file
 from resources.importing.answer_files import read_rows
@@ -180,6 +181,35 @@ def test_a_line_of_commas_or_of_json_without_end_is_refused(tmp_path, monkeypatc
     monkeypatch.setattr(record_file, "MOST_LINE", 50)
     (tmp_path / "r.jsonl").write_text('{"index": 1}\n"' + "a" * 60 + '"\n')
     assert refused(tmp_path / "r.jsonl") == "line 2 is longer than 50 bytes."
+
+
+def test_a_short_row_is_not_filled_up_to_a_wide_header(tmp_path):
+    """A file of kilobytes would else become billions of cells."""
+    sizes: list[int] = []
+
+    def measured(record):
+        sizes.append(len(record))
+        return [record]
+
+    file = tmp_path / "r.tsv"
+    columns = ["index", *(f"c{number}" for number in range(20_000)), "prediction"]
+    file.write_text("\t".join(columns) + "\n" + "7\tx\n" * 100)
+    rows = record_file.read_records(file, ["index", "prediction"], ["prediction"], measured)
+    assert rows[99] == FileRow("record 100", {"index": "7", "prediction": ""})
+    assert sizes == [3] * 100
+
+
+def test_the_sheets_of_a_spreadsheet_have_so_many_cells_together(tmp_path, monkeypatch):
+    file = written(tmp_path, ".xlsx")
+    book = openpyxl.load_workbook(file)
+    book.create_sheet("wide")["AMJ1"] = "x"
+    book.create_sheet("long")["A1020"] = "x"
+    book.save(file)
+    monkeypatch.setattr(record_file, "MOST_CELLS", 3_000)
+    assert [len(table.rows) for table in record_file.read_tables(file)] == [4, 1, 1020]
+    monkeypatch.setattr(record_file, "MOST_CELLS", 1_500)
+    with pytest.raises(PublishedError, match="more than 1,500 cells"):
+        record_file.read_tables(file)
 
 
 def test_samples_that_unpack_to_too_much_are_not_read(tmp_path, monkeypatch):

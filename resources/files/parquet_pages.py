@@ -18,6 +18,8 @@ DATA, N_VALUES = (5, 8), 1
 """Ids of the header fields that describe a data page of version 1 or 2, and the id of the field in
 these that counts the values."""
 MOST_NESTED = 3
+MOST_LENGTH = 2**31
+"""The most bytes of a text in a header. A larger number is not a position in a file."""
 TRUE, FALSE, BYTE, DOUBLE, BINARY, STRUCT = 1, 2, 3, 7, 8, 12
 NUMBERS = (4, 5, 6)
 """Type codes of the protocol. NUMBERS are integers of 16, 32 and 64 bits."""
@@ -35,6 +37,8 @@ class Page:
     """The uncompressed size in bytes."""
     n_values: int
     """The number of values in a data page; 0 for a dictionary page."""
+    n_file_bytes: int
+    """The size in the file in bytes, with the header."""
 
 
 def pages_of(file: IO[bytes], chunk: "pq.ColumnChunkMetaData") -> Iterator[Page]:
@@ -71,8 +75,9 @@ def pages_of(file: IO[bytes], chunk: "pq.ColumnChunkMetaData") -> Iterator[Page]
             raise PageHeaderError("the header of a page has no sizes")
         described = next((header[kind] for kind in DATA if kind in header), None)
         n_values = described.get(N_VALUES) if isinstance(described, dict) else None
-        page = Page(n_bytes, n_values if isinstance(n_values, int) else 0)
-        start = file.tell() + n_packed
+        page_end = file.tell() + n_packed
+        page = Page(n_bytes, n_values if isinstance(n_values, int) else 0, page_end - start)
+        start = page_end
         n_left -= page.n_values
         yield page
 
@@ -94,7 +99,8 @@ def _struct(file: IO[bytes], depth: int = 0) -> Fields:
         elif kind == STRUCT:
             fields[field_id] = _struct(file, depth + 1)
         elif kind == BINARY:
-            file.seek(_unsigned(file), 1)
+            # A text beyond the end of the file is found by the next read.
+            file.seek(min(_unsigned(file), MOST_LENGTH), 1)
         elif kind == BYTE:
             file.seek(1, 1)
         elif kind == DOUBLE:

@@ -124,10 +124,13 @@ def _require_small_groups(
     Nulls in a list take no bytes in the file, but take memory. If the mean size of a group's records
     exceeds the limit, at least one record does.
 
+    Columns that share pages are refused: the same pages could be read for thousands of columns.
+
     Returns:
         The most bytes of a record: the sum of the largest page of each column.
     """
     largest = 0
+    n_left = 0 if file is None else file.seek(0, io.SEEK_END)
     for number in range(metadata.num_row_groups):
         group = metadata.row_group(number)
         n_bytes = n_record_bytes = 0
@@ -137,8 +140,11 @@ def _require_small_groups(
                 continue
             n_values = 0
             largest_page = VALUE_BYTES
-            stated = Page(chunk.total_uncompressed_size, chunk.num_values)
+            stated = Page(chunk.total_uncompressed_size, chunk.num_values, 0)
             for page in [stated] if file is None else pages_of(file, chunk):
+                n_left -= page.n_file_bytes
+                if n_left < 0:
+                    raise PageHeaderError("the pages of the columns take more bytes than the file")
                 n_values += page.n_values
                 n_bytes += page.n_bytes
                 largest_page = max(largest_page, page.n_bytes)

@@ -5,6 +5,7 @@ import base64
 import gzip
 import io
 from pathlib import Path
+from types import SimpleNamespace
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -192,6 +193,7 @@ def test_pages_have_the_sizes_and_values_of_their_columns(compression, version, 
         (b"\x1c" * 30, "nested too deep"),
         (b"\x19\x00", "a field of type 9"),
         (b"\x15" + b"\xff" * 12, "too many digits"),
+        (b"\x18" + b"\xff" * 9 + b"\x7f", "cut off"),
     ],
 )
 def test_what_is_no_header_is_refused(header, message):
@@ -202,6 +204,39 @@ def test_what_is_no_header_is_refused(header, message):
     data.write(header)
     with pytest.raises(PageHeaderError, match=message):
         list(pages_of(data, chunk))
+
+
+class CountedFile(io.BytesIO):
+    """A file that counts how often it is read."""
+
+    n_reads = 0
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        self.n_reads += 1
+        return super().read(size)
+
+
+@pytest.mark.parametrize(
+    "header",
+    [b"\x15\x00" * 3 + b"\x00", b"\x15\x00" * 3 + b"\x11" * 7_000 + b"\x00"],
+    ids=["empty pages", "a long header"],
+)
+def test_pages_that_many_columns_share_are_not_read_for_each_of_them(header):
+    file = CountedFile(header * (7_007 // len(header)))
+    n_bytes = len(file.getvalue())
+    chunk = SimpleNamespace(
+        dictionary_page_offset=None,
+        data_page_offset=0,
+        total_compressed_size=n_bytes,
+        total_uncompressed_size=0,
+        num_values=1,
+        path_in_schema="text",
+    )
+    group = SimpleNamespace(num_columns=1, num_rows=1, column=lambda _: chunk)
+    metadata = SimpleNamespace(num_row_groups=100, row_group=lambda _: group)
+    with pytest.raises(PageHeaderError, match="take more bytes than the file"):
+        next(read_records(file, SimpleNamespace(metadata=metadata), 1_000_000))
+    assert file.n_reads <= 2 * n_bytes
 
 
 CRASHES = gzip.decompress(

@@ -99,9 +99,10 @@ def read_records(
     """
     largest = _require_small_groups(file, table.metadata, columns, most_record_bytes)
     batch_size = max(1, min(batch_size, most_record_bytes // max(1, largest)))
-    n_bytes = 0
+    n_bytes = n_records = 0
     for batch in table.iter_batches(batch_size=batch_size, columns=columns and list(columns)):
         n_bytes += batch.nbytes
+        n_records += batch.num_rows
         if batch.nbytes > most_record_bytes:
             raise BoundedReadError(
                 "oversized_bytes", f"a record has more than {most_record_bytes:,} bytes"
@@ -111,6 +112,11 @@ def read_records(
                 "oversized_bytes", f"its records have more than {most_bytes:,} bytes, decoded"
             )
         yield batch
+    # pyarrow leaves out the rows of some damaged or unusual files without an error.
+    if n_records != table.metadata.num_rows:
+        raise PageHeaderError(
+            f"{n_records} of the {table.metadata.num_rows} records of its footer can be read"
+        )
 
 
 def _require_small_groups(

@@ -133,7 +133,10 @@ def import_records(
                 if not any(values.get(key) for key in KEYS_TO_FILL):
                     left_open += 1
                     continue
-                decision = _decision(values, decided_on, reviewer, round, current_time)
+                # Only decisions on the current content are stored, and it is made from the queued one.
+                is_current = decided_on["content_hash"] == state.item["content_hash"]
+                queued = item["content"] if is_current else None
+                decision = _decision(values, decided_on, queued, reviewer, round, current_time)
                 if _is_known(decision, before):
                     n_known += 1
                     continue
@@ -200,7 +203,12 @@ def _check_record(values: dict[str, Any], item: QueueItem, round: int) -> None:
 
 
 def _decision(
-    values: dict[str, Any], item: QueueItem, reviewer: str, round: int, current_time: datetime
+    values: dict[str, Any],
+    item: QueueItem,
+    queued: dict[str, Any] | None,
+    reviewer: str,
+    round: int,
+    current_time: datetime,
 ) -> Decision:
     stated = values | {"reviewer": reviewer, "round": round}
     stated["decided_at"] = values.get("decided_at") or current_time.isoformat(timespec="seconds")
@@ -208,7 +216,7 @@ def _decision(
         stated["edits"] = _edits(values["changes"], item)
         if values.get("verdict") == "edit" and stated["edits"] is None:
             raise ValueError("the verdict is edit and no text was changed: it would be accept.")
-    decision = check_decision(stated, item)
+    decision = check_decision(stated, item, queued)
     moment(decision.decided_at, current_time)
     # The source hash leaves out the time of the import, so that a second import adds nothing.
     return replace(

@@ -120,12 +120,15 @@ def by_item(decisions: Iterable[Decision]) -> dict[str, list[Decision]]:
     return groups
 
 
-def check_decision(record: Mapping[str, Any], item: QueueItem) -> Decision:
+def check_decision(
+    record: Mapping[str, Any], item: QueueItem, queued: Mapping[str, Any] | None = None
+) -> Decision:
     """Check a person's decision on an item.
 
     Args:
         record: The decision as JSON.
         item: The item with the content to decide on in the record's round (`review_state(…).item`).
+        queued: The content of the item in the queue; None if it is that of `item`, or not known.
 
     Raises:
         StaleDecision: The record is about another content.
@@ -157,7 +160,7 @@ def check_decision(record: Mapping[str, Any], item: QueueItem) -> Decision:
     if verdict == "reject":
         check_reason(reason, note)
     if verdict == "edit":
-        KINDS[item["kind"]].check(edits, item["content"])
+        KINDS[item["kind"]].check(edits, item["content"], queued)
         _check_images(edits, item)
     elif edits:
         raise ValueError(f"edits are given with the verdict {verdict}: set the verdict to edit.")

@@ -3,12 +3,13 @@
 `content` is a JSON object with the keys of its kind. People decide on it, and it is hashed.
 """
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from string import ascii_uppercase
 from typing import Any
 
+from methods.choice.alphabet import LETTERS
 from methods.ids import canonical_json
 from methods.review.faults import (
     EditFault,
@@ -52,12 +53,14 @@ class ReviewKind:
     _validate: Callable[[Content, Content], None]
     needs_edit: Callable[[Content], bool] = lambda content: False
 
-    def check(self, edited: object, original: Content) -> None:
+    def check(self, edited: object, original: Content, queued: Content | None = None) -> None:
         """Validate an edited content.
 
         Args:
             edited: The edited content.
             original: The content before the edit.
+            queued: The content of the item in the queue, from which earlier edits made `original`. An
+                edit may restore what they removed. None if it is `original`, or not known.
 
         Raises:
             EditFault: The edit is invalid.
@@ -72,7 +75,7 @@ class ReviewKind:
             raise EditFault(
                 "only {editable} may change.", (fixed[0],), editable=", ".join(self.editable)
             )
-        self._validate(edited, original)
+        self._validate(edited, original if queued is None else queued)
         if not changed:
             raise EditFault("nothing is changed: the verdict would be accept.")
 
@@ -85,11 +88,15 @@ def _differ(value: object, other: object) -> bool:
 # --- Dialogues and rewrites ----------------------------------------------------------------------
 
 
+_OF_DIALOGUE_TURN = ("question", "answer")
+"""The keys of a turn that people may change."""
+
+
 def _dialogue_texts(content: Content) -> Texts:
     return [
         (f"{key.capitalize()} {number}", turn[key])
         for number, turn in enumerate(content["turns"], start=1)
-        for key in ("question", "answer")
+        for key in _OF_DIALOGUE_TURN
     ]
 
 
@@ -99,6 +106,12 @@ def _dialogue_turns(turns: Sequence[Mapping[str, Any]], *keys: str) -> dict[Path
     }
 
 
+def _fixed_values(turn: Mapping[str, Any]) -> str:
+    """Return what of a turn people may not change, such as its question id; empty for a new turn."""
+    fixed = {key: value for key, value in turn.items() if key not in _OF_DIALOGUE_TURN}
+    return canonical_json(fixed) if fixed else ""
+
+
 def _check_dialogue(edited: Content, original: Content) -> None:
     turns = edited["turns"]
     if not isinstance(turns, list) or not turns:
@@ -106,18 +119,26 @@ def _check_dialogue(edited: Content, original: Content) -> None:
     most = max(MOST_TURNS, len(original["turns"]))
     if len(turns) > most:
         raise EditFault("there are at most {n} turns: remove the others.", ("turns",), n=most)
-    keys = {"question", "answer"}.union(*original["turns"])
+    fixed = Counter(_fixed_values(turn) for turn in original["turns"])
     for number, turn in enumerate(turns):
-        if not isinstance(turn, dict) or turn.keys() - keys:
+        if not isinstance(turn, dict):
             raise EditFault("a turn has a question and an answer.", ("turns", number))
-    texts = _dialogue_turns(turns, "question", "answer")
+        if values := _fixed_values(turn):
+            if not fixed[values]:
+                raise EditFault(
+                    "only the question and the answer of a turn may change, and each turn may occur "
+                    "once.",
+                    ("turns", number),
+                )
+            fixed[values] -= 1
+    texts = _dialogue_turns(turns, *_OF_DIALOGUE_TURN)
     checks = [
         partial(
             require_placeholders,
             _dialogue_turns(turns, key),
             _dialogue_turns(original["turns"], key),
         )
-        for key in ("question", "answer")
+        for key in _OF_DIALOGUE_TURN
     ]
     require_all([partial(require_texts, texts), *checks], list(texts))
 
@@ -161,10 +182,15 @@ def _check_three_turns(edited: Content, original: Content) -> None:
     checks: list[Callable[[], None]] = [partial(require_texts, texts)]
     for key in ("question", "reference"):
         of_turns: dict[Path, object] = {(name, key): edited[name][key] for name in _CAPABILITIES}
-        before: dict[Path, str] = {(name, key): original[name][key] for name in _CAPABILITIES}
         message = "an earlier turn has the same text: write another."
         checks.append(partial(require_different, of_turns, message))
-        checks.append(partial(require_placeholders, of_turns, before))
+    before: dict[Path, str] = {("caption",): original["caption"]}
+    for name in _CAPABILITIES:
+        before |= {(name, key): text for key, text in original[name].items()}
+    # The release itself places the image, in the first turn.
+    checks += [
+        partial(require_placeholders, {path: texts[path]}, {path: before[path]}) for path in texts
+    ]
     shown = [
         (name, key)
         for name in _CAPABILITIES
@@ -196,19 +222,29 @@ def _check_multiple_choice(edited: Content, original: Content) -> None:
             ("choices",),
             n=MIN_CHOICES,
         )
-    if sorted(choices) != list(ascii_uppercase[: len(choices)]):
+    if len(choices) > len(LETTERS):
+        raise EditFault(
+            "there are at most {n} choices: remove the others.", ("choices",), n=len(LETTERS)
+        )
+    if sorted(choices) != list(LETTERS[: len(choices)]):
         raise EditFault("the letters are A, B, C and so on, without a gap.", ("choices",))
     of_letter: dict[Path, Any] = {("choices", letter): text for letter, text in choices.items()}
     question: dict[Path, Any] = {("question",): edited["question"]}
+    # A hint is put before its question, so an image may be placed in either.
+    placing: dict[Path, Any] = question | {("hint",): edited["hint"]}
     category: dict[Path, Any] = {("category",): edited["category"]}
     require_all(
         [
             partial(require_texts, question | of_letter | category),
-            partial(require_placeholders, question, {("question",): original["question"]}),
+            partial(
+                require_placeholders,
+                placing,
+                {(key,): original[key] or "" for key in ("question", "hint")},
+            ),
             partial(require_different, of_letter, _SAME_CHOICE),
             partial(require_one_of, edited["answer"], sorted(choices), ("answer",)),
         ],
-        [*question, *of_letter, ("answer",), *category],
+        [*placing, *of_letter, ("answer",), *category],
     )
 
 
@@ -239,7 +275,7 @@ def _check_translation(edited: Content, original: Content) -> None:
         if source[name].strip() or not isinstance(target[name], str)
     }
     choices: dict[Path, object] = {
-        ("target", name): target[name] for name in source if name in ascii_uppercase
+        ("target", name): target[name] for name in source if name in LETTERS
     }
     checks = [
         partial(require_placeholders, {("target", name): target[name]}, {("target", name): text})

@@ -88,8 +88,8 @@ def decide(request: Request, body: Json) -> Json:
     store = store_of(request)
     account = signed_in(request)
     item_id = request.path_params["item_id"]
-    state = store.state(item_id)
-    if state is None:
+    queued, state = store.item(item_id), store.state(item_id)
+    if queued is None or state is None:
         raise HTTPException(404, say(request, "item.missing"))
     stated = {
         name: body.get(name)
@@ -101,7 +101,7 @@ def decide(request: Request, body: Json) -> Json:
         "reviewer": account.name,
         "decided_at": stored_time(store.time()),
     }
-    decision = check_decision(record, state.item)
+    decision = check_decision(record, state.item, queued["content"])
     event_id = store.decide(str(body.get("token")), decision, _based_on(body))
     next_page = next_address(store, account, state.item["kind"])
     if not next_page.startswith("/items/"):

@@ -59,6 +59,18 @@ def test_a_decision_is_stored_under_the_name_that_is_signed_in(anna, site):
     assert stored.content_hash == one["content_hash"]
 
 
+def test_an_edit_changes_the_texts_of_turns_alone_and_an_expert_may_restore_a_turn(anna, one, site):
+    data, turns = opened(anna, one["item_id"]), one["content"]["turns"]
+    odd = one["content"] | {"turns": [turns[0] | {"question_id": {"x": ["y"]}}, turns[1]]}
+    refused = decide(anna, data, "edit", edits=odd)
+    assert (refused.status_code, refused.json()["path"]) == (422, ["turns", 0])
+    shorter = one["content"] | {"turns": turns[:1]}
+    assert decide(anna, data, "edit", edits=shorter).status_code == 200
+    eva = signed_in(site, "eva")
+    restored = decide(eva, opened(eva, one["item_id"]), "edit", edits=one["content"])
+    assert restored.status_code == 200
+
+
 HALF, LONE = "half \ud83d", "The text has lone surrogates: remove them."
 
 

@@ -237,6 +237,10 @@ def test_what_was_written_is_read_as_it_was_in_both_forms() -> None:
 
 REFUSED = [
     ({"options": ""}, "record 1 has 0 choices instead of 2 to 10"),
+    (
+        {"options": "\n".join(f"{letter}: {letter}" for letter in "ABCDEFGHIJK")},
+        "record 1 has 11 choices instead of 2 to 10",
+    ),
     ({"options": "A: x\nB:\nC: y"}, "record 1: its choice B is empty"),
     ({"options": "(A) x\n(B) y"}, "record 1: its options do not begin with 'A:'"),
     ({"input_image_path": "a.jpg"}, "record 1: its input_image_path is not a list of texts"),

@@ -1,11 +1,13 @@
 """Each kind of item: what people may change of it, what is read of it, and how contents differ."""
 
 import copy
+from string import ascii_uppercase
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from methods.choice.alphabet import LETTERS
 from methods.ids import content_id
 from methods.review import check_decision
 from methods.review.contents import content_of
@@ -49,6 +51,9 @@ GOOD["three_turns"] = [
     turn("creation", focus="It names the tower.\nIt is short."),
     turn("reasoning", question="Why is it white?", reference="To be seen."),
 ]
+CHOICES = {letter: f"Tower {letter}" for letter in ascii_uppercase}
+MOST_CHOICES = {"choices": {letter: CHOICES[letter] for letter in LETTERS}, "answer": "J"}
+GOOD["multiple_choice"].append(MOST_CHOICES)
 GOOD["flagged_item"] = GOOD["multiple_choice"]
 BAD = [
     ("dialogue", {"turns": TURNS[1:]}, "keep every one, and add none"),
@@ -58,6 +63,19 @@ BAD = [
     ("three_turns", turn("creation", reference="A tower."), "creation reference: an earlier turn"),
     ("three_turns", turn("creation", focus=" "), "creation focus: this text is empty"),
     ("three_turns", {"caption": " "}, "caption: this text is empty"),
+    # A release shows the image with the first turn, and refuses a second place for it.
+    ("three_turns", {"caption": "<ImageHere> A mill."}, "caption: <ImageHere> stands for an image"),
+    ("three_turns", turn("creation", focus="<ImageHere>"), "creation focus: <ImageHere> stands"),
+    *(
+        (kind, change, fault)
+        for kind in ("multiple_choice", "flagged_item")
+        for change, fault in (
+            ({"choices": dict([*CHOICES.items()][:11])}, "choices: there are at most 10 choices"),
+            ({"choices": CHOICES}, "choices: there are at most 10 choices: remove the others"),
+            # The text of a turn is the hint and the question.
+            ({"hint": "See <ImageHere>."}, "hint: <ImageHere> stands for an image"),
+        )
+    ),
     ("multiple_choice", {"hint": 7}, "hint: this must be a text, or null for none"),
     ("multiple_choice", {"choices": {"A": "A tower"}}, "at least 2"),
     ("multiple_choice", {"choices": {"A": "x", "C": "y"}}, "A, B, C and so on"),
@@ -85,6 +103,52 @@ def test_what_they_may_not_is_refused_in_one_sentence(name, change, says):
     with pytest.raises(ValueError, match=says) as refused:
         KINDS[name].check(CONTENTS[name] | change, CONTENTS[name])
     assert "\n" not in str(refused.value)
+
+
+WITH_IDS = [
+    {**turn, "question_id": f"q{number}", "image_positions": [number]}
+    for number, turn in enumerate(TURNS, start=1)
+]
+QUEUED = {"image_ids": ["a"], "turns": WITH_IDS}
+NEW = {"question": "Why?", "answer": "For ships."}
+
+
+def with_second(**values):
+    return [WITH_IDS[0], {**WITH_IDS[1], "answer": "Fifty metres.", **values}]
+
+
+@pytest.mark.parametrize(
+    "turns",
+    [
+        with_second(question_id={"x": ["y"]}),
+        with_second(question_id=["q2"]),
+        with_second(question_id="of-another-dialogue"),
+        with_second(question_id=None),
+        with_second(question_id="q1"),
+        with_second(image_positions=[1]),
+        # Equal in Python, and another content.
+        with_second(image_positions=[2.0]),
+        with_second(follows="q1"),
+        [*WITH_IDS, WITH_IDS[1]],
+        [WITH_IDS[0], {**NEW, "question_id": "q2"}],
+        [*WITH_IDS, {**NEW, "question_id": "q3"}],
+    ],
+)
+def test_only_the_texts_of_a_turn_may_change_and_each_turn_is_there_once(turns):
+    content = {"image_ids": ["a"], "turns": turns}
+    with pytest.raises(EditFault, match="only the question and the answer of a turn") as caught:
+        KINDS["dialogue"].check(content, QUEUED)
+    assert caught.value.path[0] == "turns"
+
+
+def test_turns_move_and_leave_with_their_ids_come_back_with_them_and_new_ones_have_none():
+    shorter = {"image_ids": ["a"], "turns": WITH_IDS[:1]}
+    for turns in (with_second(), WITH_IDS[::-1], WITH_IDS[:1], [NEW, NEW, *WITH_IDS]):
+        KINDS["dialogue"].check({"image_ids": ["a"], "turns": turns}, QUEUED)
+    # An expert may take the queued content again where an annotator removed a turn.
+    KINDS["dialogue"].check(QUEUED, shorter, QUEUED)
+    with pytest.raises(EditFault, match="each turn may occur once"):
+        KINDS["dialogue"].check({**QUEUED, "turns": with_second(question_id="q1")}, shorter, QUEUED)
 
 
 @pytest.mark.parametrize("name", KINDS)

@@ -1,6 +1,7 @@
 """Import of a dump of the review: its rows are checked against the items of the store."""
 
-from collections import Counter
+from collections import Counter, defaultdict
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -61,8 +62,8 @@ def load(path: Path, store: ReviewStore) -> DumpLoadResult:
     copies = {new.item["item_id"]: new.item for new in gold}
     items: dict[str, QueueItem | None] = {}
     n_left_out: Counter[str] = Counter()
-    contents: dict[str, dict[str, Any]] = {}
     decided = []
+    histories: dict[str, list[Decision]] = defaultdict(list)
     sources: set[str] = set()
     for number, row in enumerate(read_table(path, "decisions", DecisionRow, current_time), start=1):
         if row.item_id not in items:
@@ -71,14 +72,21 @@ def load(path: Path, store: ReviewStore) -> DumpLoadResult:
         if item is None:
             n_left_out[row.item_id] += 1
             continue
-        place = f"{path}, decisions, row {number}"
-        decision = _decision(place, row, item, contents)
+        place = _place(path, number)
+        decision = _decision(place, row)
         source = source_of(decision)
         if source in sources:
             raise DumpError(f"{place}: an earlier row has the same decision: remove one of them.")
         sources.add(source)
         end = row.ended_by and End(row.ended_by, row.ended_for, row.ended_at)
         decided.append(DumpedDecision(number, decision, end or None))
+        histories[row.item_id].append(decision)
+    contents = {
+        item_id: _contents(item, histories[item_id]) for item_id, item in items.items() if item
+    }
+    for dumped in decided:
+        of_item = contents[dumped.decision.item_id]
+        _check(_place(path, dumped.row), dumped.decision, of_item)
     # Dumps of earlier versions have no gold items, so recognize them by their ids, too.
     golden = {gold_id_of(item) for item in items.values() if item is not None}
     golden |= {row.item_id for row in gold_rows}
@@ -115,34 +123,73 @@ def _gold(path: Path, store: ReviewStore, rows: list[GoldRow]) -> list[NewGold]:
     return new
 
 
-def _decision(
-    place: str,
-    row: DecisionRow,
-    item: QueueItem,
-    contents: dict[str, dict[str, Any]],
-) -> Decision:
-    """Make the decision of a row; check that its edits fit the item's content. Raises DumpError."""
-    kind, edits = KINDS[item["kind"]], None
+def _place(path: Path, row: int) -> str:
+    return f"{path}, decisions, row {row}"
+
+
+def _decision(place: str, row: DecisionRow) -> Decision:
+    """Make the decision of a row, without a check of its texts. Raises DumpError."""
     try:
         edits = None if row.edits is None else from_json(row.edits)
         if (row.verdict == "edit") != (edits is not None):
             raise ValueError("edits are given with the verdict edit, and with no other")
+        if edits is not None and not isinstance(edits, dict):
+            raise ValueError("edits are not a JSON object")
         if (row.ended_at is None) != (row.ended_by is None):
             raise ValueError("ended_at and ended_by belong together")
         if row.verdict == "reject":
             check_reason(row.reason, row.note)
-        on = contents.get(row.content_hash, item["content"])
-        check_texts(edits, row.reason, row.note, on)
-        if edits is not None:
-            contents.setdefault(item["content_hash"], item["content"])
-            if row.content_hash in contents:
-                kind.check(edits, contents[row.content_hash])
-            # The edited content is unknown, since the item has changed: only check its keys.
-            elif not isinstance(edits, dict) or edits.keys() != item["content"].keys():
-                raise ValueError("edits have the keys of another kind")
-            kind.texts(edits)
-            contents[content_id(edits)] = edits
-    except (ValueError, TypeError, KeyError, AttributeError, IndexError) as error:
+        content_id(edits)
+    except ValueError as error:
         raise DumpError(f"{place}: {str(error).rstrip('.')}.") from None
     values = row.model_dump(exclude={"ended_by", "ended_for", "ended_at", "event_id"})
     return Decision(**values | {"edits": edits})
+
+
+class _Contents(NamedTuple):
+    """The contents of `item` by hash: the queued one, and those that decisions of the dump made.
+
+    `current` are the hashes of the queued content and of the contents that edits made from it. The
+    others are from an earlier queue.
+    """
+
+    item: QueueItem
+    by_hash: dict[str, dict[str, Any]]
+    current: set[str]
+
+
+def _contents(item: QueueItem, decisions: Sequence[Decision]) -> _Contents:
+    # All edits are collected first: a decision may precede the edit that made its content.
+    by_hash = {item["content_hash"]: item["content"]}
+    next_hashes: dict[str, set[str]] = defaultdict(set)
+    for decision in decisions:
+        if decision.edits is not None:
+            edited = content_id(decision.edits)
+            by_hash.setdefault(edited, decision.edits)
+            next_hashes[decision.content_hash].add(edited)
+    current, waiting = {item["content_hash"]}, [item["content_hash"]]
+    while waiting:
+        new = next_hashes[waiting.pop()] - current
+        current |= new
+        waiting += new
+    return _Contents(item, by_hash, current)
+
+
+def _check(place: str, decision: Decision, contents: _Contents) -> None:
+    """Check that the texts of a decision fit the content that it is about. Raises DumpError."""
+    item, edits = contents.item, decision.edits
+    kind = KINDS[item["kind"]]
+    original = contents.by_hash.get(decision.content_hash)
+    try:
+        check_texts(edits, decision.reason, decision.note, original or item["content"])
+        if edits is None:
+            return
+        if original is not None:
+            is_current = decision.content_hash in contents.current
+            kind.check(edits, original, item["content"] if is_current else None)
+        # The edited content is unknown, since the item has changed: only check its keys.
+        elif edits.keys() != item["content"].keys():
+            raise ValueError("edits have the keys of another kind")
+        kind.texts(edits)
+    except (ValueError, TypeError, KeyError, AttributeError, IndexError) as error:
+        raise DumpError(f"{place}: {str(error).rstrip('.')}.") from None

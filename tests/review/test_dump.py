@@ -7,6 +7,7 @@ import zipfile
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
+from string import ascii_uppercase
 from typing import Any
 
 import pyarrow as pa
@@ -214,6 +215,41 @@ def test_what_does_not_fit_is_said_and_nothing_is_stored(worked, tmp_path, table
 
     assert fault in str(caught.value)
     assert (store.decisions(revoked=True), store.comments()) == ([], [])
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_edits_are_checked_against_the_content_that_another_row_makes(tmp_path, order):
+    choices = {"A": "A mill", "B": "A ship"}
+    content = {"image_ids": [], "question": "What?", "hint": None, "choices": choices}
+    queued = item_with(content | {"answer": "A", "category": "objects"}, "multiple_choice")
+    store, _ = home(tmp_path / "from")
+    other, _ = home(tmp_path / "to")
+    for each in (store, other):
+        each.update_queue([queued])
+    edited = queued["content"] | {"question": "Which?"}
+    further = edited | {"choices": {letter: letter for letter in ascii_uppercase[:16]}}
+    first = verdict(queued, "ann", "edit", edited)
+    second = verdict(item_with(edited), "eve", "edit", further, round=2)
+    store.append([first, second])
+    rows = decisions_of(store, queued["item_id"])
+
+    with pytest.raises(DumpError, match="choices: there are at most 10 choices: remove the"):
+        load(written(tmp_path / "review.zip", [rows[place] for place in order]), other)
+
+    assert other.decisions() == []
+
+
+def test_a_turn_that_an_annotator_removed_and_the_expert_took_back_is_loaded(tmp_path):
+    turns = [{"question": "What?", "answer": str(n), "question_id": f"q{n}"} for n in range(2)]
+    queued = item_with({"image_ids": [], "turns": turns}, "dialogue")
+    store, _ = home(tmp_path / "from")
+    other, _ = home(tmp_path / "to")
+    for each in (store, other):
+        each.update_queue([queued])
+    shorter = queued["content"] | {"turns": turns[:1]}
+    back = verdict(item_with(shorter), "eve", "edit", queued["content"], round=2)
+    store.append([verdict(queued, "ann", "edit", shorter), back])
+    assert load(written(tmp_path / "f.zip", decisions_of(store, "item")), other)[0].decisions == 2
 
 
 def written(path: Path, decisions: list[Row], comments: Sequence[Row] = (), **more: Any) -> Path:

@@ -45,18 +45,21 @@ WHEN_DECIDED = when_changed(DECISIONS)
 
 @table_asset(
     "review.approved",
+    version="2",
     kinds={"image"},
     deps=[queue, decisions.key],
     automation_condition=WHEN_DECIDED,
 )
 def approved(
+    context: dg.AssetExecutionContext,
     config: ReviewSettings,
     warehouse: dg.ResourceParam[Warehouse],
     review_store: dg.ResourceParam[ReviewStore],
 ) -> dg.MaterializeResult:
     """The outcome of each item's review, with the reviewers that decided it: people or a policy.
 
-    For multiple-choice items, decisions on flags after release (`evaluate/item_queue`) count, too.
+    For multiple-choice items, decisions on flags after release (`evaluate/item_queue`) count, too. An
+    item is pending if its edits made a content that is not valid; the metadata name it.
     """
     policy = ResolutionPolicy(config.require, config.sample_share)
     items = queued_items(warehouse)
@@ -64,16 +67,21 @@ def approved(
         _require_kept_decisions(warehouse, review_store)
     decided = by_item(review_store.decisions())
     rules = review_store.rules()
-    rows, events = [], []
+    rows, events, faults = [], [], []
     for item in items:
         resolution = resolve(item, decided[item["item_id"]], policy, rules.rules_for(item["kind"]))
         events += decided[item["item_id"]]
         if item["kind"] == "multiple_choice":
             resolution, again = apply_flag_decision(resolution, decided, rules.rules_for(FLAGGED))
             events += again
+        if resolution.fault:
+            faults.append(
+                f"{item['kind']} {item['item_id']}: an edit does not count: "
+                f"{resolution.fault.rstrip('.')}. Open the item again in the review app."
+            )
         rows.append(
             {
-                **vars(resolution),
+                **{name: value for name, value in vars(resolution).items() if name != "fault"},
                 "kind": item["kind"],
                 "set_id": item["set_id"],
                 "content": canonical_json(resolution.content),
@@ -87,9 +95,12 @@ def approved(
     warehouse.replace_all(
         [TableWrite("review.approved", table, {}), TableWrite("review.decisions", mirror, {})]
     )
+    for fault in faults:
+        context.log.warning(fault)
     return report(
         table,
         {
+            **({"warning": " ".join(faults)} if faults else {}),
             "require": policy.require,
             "share demanded": policy.share,
             "decisions": len(events),

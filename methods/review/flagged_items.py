@@ -167,11 +167,17 @@ def decision_in_words(
     Returns:
         The resolution; None if nothing is decided.
     """
-    resolved = resolve(item, decisions, ResolutionPolicy("all" if demanded else "none"), rules)
+    resolved = _resolved_flag(item, decisions, demanded, rules)
     reviewers = tuple(name for name in resolved.reviewers if not name.startswith(POLICY_PREFIX))
     if not reviewers or resolved.status == "pending":
         return None
     return replace(resolved, reviewers=reviewers)
+
+
+def _resolved_flag(
+    item: QueueItem, decisions: Sequence[Decision], demanded: bool, rules: Rules
+) -> Resolution:
+    return resolve(item, decisions, ResolutionPolicy("all" if demanded else "none"), rules)
 
 
 def decision_of(item: QueueItem, resolution: Resolution | None) -> str:
@@ -197,7 +203,7 @@ def apply_flag_decision(
     """Apply the decisions on a flagged multiple-choice item to its earlier approval.
 
     A rejection withdraws the approval. An edit makes a further revision, which may be flagged and
-    decided on again. Until people have decided, the item stays approved.
+    decided on again. Until people have decided, or if their edit is not valid, the item stays approved.
 
     Args:
         approved: The earlier approval.
@@ -227,6 +233,8 @@ def apply_flag_decision(
         ]
         by_people = decision_in_words(item, decisions, approved.demanded, rules)
         if by_people is None:
+            fault = _resolved_flag(item, decisions, approved.demanded, rules).fault
+            approved = replace(approved, fault=fault)
             break
         reviewers = tuple(dict.fromkeys((*approved.reviewers, *by_people.reviewers)))
         if by_people.status == "rejected":

@@ -5,7 +5,7 @@ decide how many people must review an item (`process.py`).
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 from methods.review.decisions import POLICY_PREFIX, Decision, QueueItem
@@ -66,6 +66,8 @@ class Resolution:
             the policy accepted.
         reason: The reason of a rejection.
         demanded: Whether the policy requires human review of this item.
+        fault: The reason why an approved edit does not count: its content is not valid. The item is
+            then pending. The review app and imports refuse such edits; earlier versions stored some.
     """
 
     item_id: str
@@ -76,6 +78,7 @@ class Resolution:
     reviewers: tuple[str, ...]
     reason: str | None
     demanded: bool
+    fault: str | None = None
 
 
 def resolve(
@@ -109,7 +112,7 @@ def resolve(
             state = completed
     status = _STATUS[state.status.name]
     rejections = [decision for decision in state.counted if decision.verdict == "reject"]
-    return Resolution(
+    resolution = Resolution(
         item_id=item["item_id"],
         content_hash=state.item["content_hash"],
         status=status,
@@ -119,6 +122,19 @@ def resolve(
         reason=rejections[-1].reason if rejections and status == "rejected" else None,
         demanded=demanded,
     )
+    fault = _fault_of(item, state.item) if status == "approved" else None
+    return replace(resolution, status="pending", fault=fault) if fault else resolution
+
+
+def _fault_of(queued: QueueItem, edited: QueueItem) -> str | None:
+    """Say why the content that edits made of a queued item is not valid; None if it is."""
+    if edited["content_hash"] == queued["content_hash"]:
+        return None
+    try:
+        KINDS[queued["kind"]].check(edited["content"], queued["content"])
+    except (ValueError, TypeError, KeyError, AttributeError, IndexError) as error:
+        return str(error)
+    return None
 
 
 def _completed_by_policy(

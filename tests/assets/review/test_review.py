@@ -13,6 +13,7 @@ from dagster_project.stage_checks import decided_by_people, on_this_content
 from tests.assets.conftest import CopyWorld, MakeWorld
 from tests.assets.review.desk import Desk
 from tests.assets.world import Row, World, check, copy_of
+from tests.resources.review.review_queue import verdict
 
 pytestmark = pytest.mark.slow
 
@@ -103,6 +104,35 @@ def approved(
 
 def wrong(world: World) -> list[str]:
     return [row["why"] for row in world.warehouse.read("review/misapproved").to_pylist()]
+
+
+def test_an_edit_that_is_not_valid_is_named_and_the_rest_is_released(
+    released: World, copied: CopyWorld
+) -> None:
+    """Earlier versions stored such edits."""
+    world = copied(released)
+    before = world.current()["mmdu"]
+    first, *others = world.rows(
+        "SELECT item_id FROM release.items WHERE release_id = $r ORDER BY item_id", r=before
+    )
+    state = world.review_store.state(first["item_id"])
+    assert state is not None
+    turns = state.item["content"]["turns"]
+    edits = state.item["content"] | {"turns": [turns[0] | {"question_id": {"x": []}}, *turns[1:]]}
+    world.review_store.append([verdict(state.item, "anna", "edit", edits)])
+
+    assert world.release().success
+
+    (row,) = world.table("review.approved", item_id=first["item_id"])
+    assert row["status"] == "pending"
+    told = world.told("review/approved")["warning"]
+    assert f"dialogue {first['item_id']}: an edit does not count: edits, turns 1: only" in told
+    after = world.rows(
+        "SELECT item_id FROM release.items WHERE release_id = $r ORDER BY item_id",
+        r=world.current()["mmdu"],
+    )
+    assert after == others
+    assert check(world.release(), "review/approved", "on_this_content").passed
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Flagged items: the content that is decided on, what people read, and what a decision does."""
 
 from dataclasses import replace
+from string import ascii_uppercase
 from typing import Any
 
 from hypothesis import given
@@ -124,6 +125,13 @@ def test_a_rejection_takes_it_back_and_an_edit_is_a_revision_that_may_be_decided
     # Edits in a circle end.
     back = after(edit, decision(SECOND, "edit", "eva", edits=CONTENT))
     assert (back.status, back.content, back.revision) == ("approved", CONTENT, 2)
+
+
+def test_an_edit_that_is_not_valid_changes_nothing_and_is_named():
+    too_many = {**CONTENT, "choices": {letter: letter for letter in ascii_uppercase[:16]}}
+    edited = after(decision(FIRST, "edit", edits=too_many))
+    assert replace(edited, fault=None) == APPROVED
+    assert "there are at most 10 choices" in edited.fault
 
 
 def test_where_people_are_demanded_the_rules_say_when_it_is_decided():

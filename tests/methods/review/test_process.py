@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from itertools import permutations
+from string import ascii_uppercase
 
 import pytest
 
@@ -166,6 +167,7 @@ def edit(**changes):
     return record(verdict="edit", edits=DIALOGUE | changes)
 
 
+CHOICES = {"image_ids": [], "question": "What?", "hint": None, "answer": "A", "category": "objects"}
 NONE, ALL = ResolutionPolicy("none"), ResolutionPolicy("all")
 NO_EXPERT = Rules(expert="disagreement")
 
@@ -181,6 +183,39 @@ def test_what_people_are_demanded_for_waits_for_all_of_them():
         assert resolve(item(), few, ALL).status == "pending"
     assert resolve(item(), both, ALL, TWO).status == "pending"
     assert resolve(item(), skipped, NONE).reviewers == ("policy:none", "policy:none")
+
+
+@pytest.mark.parametrize(
+    ("kind", "content", "edits", "fault"),
+    [
+        (
+            "dialogue",
+            {"image_ids": [], "turns": [TURN | {"question_id": "q1"}]},
+            {"turns": [TURN | {"question_id": {"x": ["y"]}}]},
+            "edits, turns 1: only the question and the answer of a turn may change",
+        ),
+        (
+            "multiple_choice",
+            CHOICES | {"choices": {"A": "A mill", "B": "A ship"}},
+            {"choices": {letter: letter for letter in ascii_uppercase[:16]}},
+            "edits, choices: there are at most 10 choices",
+        ),
+        # Of an imported file only the keys could be checked.
+        ("multiple_choice", CHOICES | {"choices": {"A": "A", "B": "B"}}, {"choices": 5}, "choices"),
+        ("rewrite", AS_QUEUED, {"original": "Other."}, "edits, original: only rewrite may change"),
+    ],
+)
+@pytest.mark.parametrize("policy", [NONE, ALL])
+def test_a_stored_edit_that_is_not_valid_is_not_approved(kind, content, edits, fault, policy):
+    """Earlier versions accepted such edits."""
+    edited = content | edits
+    both = [decision(1, "edit", on=content, edits=edited), decision(2, "accept", on=edited)]
+    resolution = resolve(item(content, kind), both, policy)
+    assert (resolution.status, resolution.revision) == ("pending", 1)
+    assert fault in resolution.fault
+    reworked = [*both, decision(2, "edit", on=edited, edits=content)]
+    valid = resolve(item(content, kind), reworked, policy)
+    assert (valid.status, valid.fault) == ("approved", None)
 
 
 class TestPolicy:

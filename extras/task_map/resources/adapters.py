@@ -32,9 +32,9 @@ _STARTS_AT_ZERO = (True, "gaussian", "eva")
 """Values of `init_lora_weights` for which training starts with B A = 0, at the unchanged base."""
 LARGEST_ALPHA = 1_000_000
 """Limit of ranks and alphas, so that no product overflows."""
-MOST_CHARACTERS = 100_000
-"""Limit of the characters of all patterns. The time to match them is at most this times the characters
-of the names of modules."""
+MOST_PATTERNS, MOST_CHARACTERS = 1_000, 50_000
+"""Limits of the patterns, each side of a | counted, and of their characters. Every pattern is tried on
+every module. Models have some hundreds of modules with an adapter."""
 _PATTERN = re.compile(r"(?:[\w|^$-]|\\\.|\.\*?)+")
 """Names of modules, with the signs of regular expressions that glob patterns can express."""
 _DOT = re.compile(r"\\\.|\.\*?")
@@ -124,10 +124,15 @@ class Adapter:
 
     def _by_pattern(self, name: str) -> ValuesByPattern:
         patterns = self._config.get(name) or {}
-        if not isinstance(patterns, dict) or sum(map(len, patterns)) > MOST_CHARACTERS:
+        if (
+            not isinstance(patterns, dict)
+            or sum(map(len, patterns)) > MOST_CHARACTERS
+            or len(patterns) + sum(pattern.count("|") for pattern in patterns) > MOST_PATTERNS
+        ):
             raise TaskVectorError(
                 f"{self._where} has {name} in {CONFIG}, which is not an object, or has more than "
-                f"{MOST_CHARACTERS:,} characters: give fewer or shorter patterns."
+                f"{MOST_PATTERNS:,} patterns or {MOST_CHARACTERS:,} characters: give fewer or shorter "
+                "patterns."
             )
         for pattern, value in patterns.items():
             if not (_PATTERN.fullmatch(pattern) and _is_positive(value)):

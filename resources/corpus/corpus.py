@@ -104,16 +104,13 @@ class Corpus:
         path = self.path / CATEGORIES
         if not path.is_file():
             return {}
-        categories: dict[str, list[str]] = {}
+        categories: dict[str, dict[str, None]] = {}
         with open_file(path) as file:
             for number, line in enumerate(file, start=1):
                 if line.strip():
                     title, names = _category_line(path, number, line)
-                    names_of_page = categories.setdefault(title, [])
-                    names_of_page.extend(
-                        name for name in dict.fromkeys(names) if name not in names_of_page
-                    )
-        return categories
+                    categories.setdefault(title, {}).update(dict.fromkeys(names))
+        return {title: list(names) for title, names in categories.items()}
 
     def excluded(self) -> dict[str, str]:
         """Read the digests of images to exclude, each with the name of its list."""

@@ -7,7 +7,9 @@ import ast
 import base64
 import binascii
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 from urllib.parse import unquote
 
@@ -19,6 +21,14 @@ from methods.spreadsheet_cells import unmarked_rows
 IMAGES = ("image", "image_path")
 """Columns of a TSV for the images of a row; a table has at least one of them."""
 
+MOST_TEXTS = 10_000
+"""Limit of the texts of a list in a cell, such as the images of an item."""
+_TEXT = r"""(?:'[^'\\]*+(?:\\.[^'\\]*+)*+'|"[^"\\]*+(?:\\.[^"\\]*+)*+")\s*+"""
+_LIST = re.compile(
+    rf"\s*+\[\s*+(?:{_TEXT},\s*+){{0,{MOST_TEXTS - 1}}}+(?:{_TEXT},?+\s*+)?\]\s*+", re.DOTALL
+)
+"""A Python list of texts. Python needs up to a kilobyte for each value or operator that it parses, so
+only such a list is parsed."""
 _DATA = "data:"
 _OF_URLS = str.maketrans("-_", "+/")
 
@@ -181,15 +191,17 @@ def list_of_texts(where: str, column: str, cell: str, most: int = MOST_CELL) -> 
         The texts.
 
     Raises:
-        PublishedError: The cell is too long or not a list of texts.
+        PublishedError: The cell is too long, or not a list of at most `MOST_TEXTS` texts.
     """
     if len(cell) > most:
         raise PublishedError(f"{where} has more than {most:,} characters in its column {column}")
-    try:
-        value = ast.literal_eval(cell)
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
-        value = None
-    return texts_of(where, column, value)
+    texts: list[str] | None = None
+    if _LIST.fullmatch(cell):
+        with suppress(ValueError, SyntaxError):
+            texts = ast.literal_eval(cell)
+    if texts is None:
+        raise PublishedError(f"{where}: its {column} is not a list of at most {MOST_TEXTS:,} texts")
+    return texts
 
 
 def texts_of(where: str, column: str, value: Any) -> list[str]:

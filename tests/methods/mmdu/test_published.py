@@ -3,6 +3,7 @@
 import base64
 import json
 import re
+import tracemalloc
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -11,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from methods.evaluation.items import Turn
-from methods.evaluation.published import PublishedItem
+from methods.evaluation.published import PublishedError, PublishedItem
+from methods.evaluation.published_tables import list_of_texts
 from methods.mmdu.published import (
     MOST_TEXT,
     mmdu_record,
@@ -199,7 +201,7 @@ def row(**of: str | None) -> str:
     return "\t".join(there) + "\n" + "\t".join(there.values()) + "\n"
 
 
-LIST = "record 1 ('1'): its question is not a list of texts"
+LIST = "record 1 ('1'): its question is not a list of at most 10,000 texts"
 LONG = "record 1 ('1') has more than 1,000,000 characters in its column"
 TSV_REFUSED = [
     ("index\tindex\tquestion\timage\n", "two of its columns have the same name"),
@@ -210,6 +212,9 @@ TSV_REFUSED = [
     *((row(question=cell), LIST) for cell in ("What?", "{'a': 1}", "[1]", "['\0']", "[" * 5000)),
     (row(question="__import__('os').system('touch /tmp/evaluated')"), LIST),
     (row(question="-" * 100_000 + "1"), LIST),
+    (row(question="['a' 'b']"), LIST),
+    (row(question=repr(["?"] * 10_000)), "record 1 ('1') has 1 answers to 10000 questions"),
+    (row(question=repr(["?"] * 10_001)), LIST),
     (row(question="['" + "a" * MOST_TEXT + "']"), f"{LONG} question"),
     (row(question="['\\ud800 <ImageHere>']"), f"record 1 ('1') {SURROGATE}"),
 ]
@@ -220,3 +225,15 @@ TSV_REFUSED = [
 )
 def test_a_wrong_row_of_the_tsv_is_named_with_what_is_wrong(text: str, why: str) -> None:
     assert clause_of(read, "mmdu.tsv", text) == why
+
+
+@pytest.mark.parametrize("part", ["1,", "1+", "'a',", "'a'"])
+def test_a_cell_of_many_values_is_refused_before_it_is_parsed(part: str) -> None:
+    cell = f"[{part * 50_000}1]"
+    tracemalloc.start()
+    try:
+        with pytest.raises(PublishedError, match="image is not a list of at most 10,000 texts"):
+            list_of_texts("record 1", "image", cell)
+        assert tracemalloc.get_traced_memory()[1] < 100_000
+    finally:
+        tracemalloc.stop()

@@ -46,6 +46,8 @@ STEP = 1_000_000
 """The difference between the indexes of two successive passes of a question."""
 LONGEST_INDEX = 64
 """A cell of the column `image` up to this length is the index of another row; base64 data is longer."""
+MOST_STEPS = 10
+"""The most rows from a row to the one that has its image, each of which names the next."""
 _PASS = re.compile("[1-9][0-9]{6,12}")
 """The index of a pass after the first one, in files without a column `g_index`."""
 _INDEXES = ("index", "g_index")
@@ -93,10 +95,11 @@ def read_published(name: str, lines: Iterable[str]) -> Iterator[PublishedItem]:
         raise PublishedError("it has no records")
     circular = any(len(passes) > 1 for passes in groups.values())
     ids = set()
+    decoded: dict[str, tuple[str | bytes, ...]] = {}
     for index, passes in groups.items():
         if circular:
             _require_whole(rows[index], passes)
-        item = _item(rows[index], rows)
+        item = _item(rows[index], rows, decoded)
         if item.item_id in ids:
             raise PublishedError(f"two records have the id {shortened_id(item.item_id)}")
         ids.add(item.item_id)
@@ -205,13 +208,27 @@ def _require_whole(first: QuestionRow, passes: Sequence[QuestionRow]) -> None:
                 raise PublishedError(f"{row.where} has another {column} than {first.where}")
 
 
-def _item(row: QuestionRow, rows: Mapping[str, QuestionRow]) -> PublishedItem:
+def _item(
+    row: QuestionRow,
+    rows: Mapping[str, QuestionRow],
+    decoded: dict[str, tuple[str | bytes, ...]],
+) -> PublishedItem:
+    """Make the item of a question.
+
+    `decoded` has the images of earlier questions by their cell, which many rows may refer to; new ones
+    are added.
+    """
     cells = row.cells
     labels = labels_of(cells, _FORM)
     cell = _image_cell(row, rows)
-    images: tuple[str | bytes, ...] = (cell,)
-    if not isinstance(cell, BrokenImage):
-        images = images_of(row.where, cell, cells.get("image_path", ""))
+    if isinstance(cell, BrokenImage):
+        images: tuple[str | bytes, ...] = (cell,)
+    elif not cell:
+        images = images_of(row.where, "", cells.get("image_path", ""))
+    else:
+        if cell not in decoded:
+            decoded[cell] = images_of(row.where, cell, "")
+        images = decoded[cell]
     return published_item(
         row.where,
         PublishedQuestion(
@@ -233,7 +250,7 @@ def _image_cell(row: QuestionRow, rows: Mapping[str, QuestionRow]) -> str | Brok
     cell = row.cells.get("image", "")
     while 0 < len(cell) <= LONGEST_INDEX and not cell.startswith("["):
         named = whole_index(row.where, "image", cell)
-        if named not in rows or named in visited:
+        if named not in rows or named in visited or len(visited) > MOST_STEPS:
             return BrokenImage(
                 "missing",
                 f"{shortened_id(cell)} is neither base64 nor the index of a record that has an image",

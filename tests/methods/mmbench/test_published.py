@@ -75,6 +75,7 @@ def test_cells_are_texts_images_those_of_other_rows_and_levels_follow():
     # An image may be that of another row.
     items = read(table(ROW, cells(index="5", image="241"), cells(index="6", image="5")))
     assert [item.images for item in items] == [FISH.images] * 3
+    assert len({id(image) for item in items for image in item.images}) == 1, "it is decoded once"
     # The level above follows from the category.
     (item,) = read(table(cells(**{"l2-category": ""})))
     assert item.labels == FISH.labels
@@ -218,6 +219,12 @@ def test_a_broken_image_does_not_stop_the_other_records(image: str, reason: str,
     assert isinstance(image_of_record, BrokenImage)
     assert (image_of_record.reason, image_of_record) == (reason, what)
     assert whole.images == FISH.images
+
+
+def test_the_rows_up_to_an_image_are_few() -> None:
+    rows = [cells(index=str(number), image=str(number + 1)) for number in range(1, 13)]
+    items = read(table(*rows, cells(index="13")))
+    assert [isinstance(item.images[0], BrokenImage) for item in items] == [True] * 2 + [False] * 11
 
 
 @pytest.mark.parametrize(("text", "why"), REFUSED)

@@ -3,10 +3,12 @@
 `methods/<benchmark>/published.py` reads the file.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from methods.errors import UserError
 from methods.evaluation.items import Item
+from methods.evaluation.published import PublishedError
+from methods.evaluation.published_tables import shortened_id
 from methods.release import (
     RELEASE_NAME,
     Edition,
@@ -22,6 +24,14 @@ NOBODY = ReviewPolicy("none", 0.0)
 authors did."""
 SOURCE = ("page_url", "title", "attribution", "licence", "licence_url", "artist")
 """Columns of `release.images` that are null, because a published file does not have them."""
+
+MOST_LABELS = 200
+"""Limit of the label names of a release. Its tables have a column for each of them."""
+MOST_ITEM_BYTES = 75_000_000
+"""Limit of the bytes of an item's images. In base64 they fill a cell of a table (`MOST_CELL`)."""
+ANY_BYTES, MOST_TIMES = 1_000_000_000, 100
+"""The images of all items together may have ANY_BYTES, and more if that is at most MOST_TIMES the bytes
+of the different images."""
 
 
 def imported_name(edition: Edition) -> str:
@@ -40,6 +50,43 @@ def require_name(name: str) -> None:
         raise UserError(
             f"{name[:80]!r} cannot be the name of a release: use up to 60 lower-case letters, digits, "
             "dots, hyphens and underscores (--name)."
+        )
+
+
+def require_bounded(items: Sequence[Item], sizes: Mapping[str, int]) -> None:
+    """Check that the tables and exports of a release are not far larger than what is imported.
+
+    An export with embedded images repeats an image for each item that shows it, and a table has a cell
+    for each item and label name.
+
+    Args:
+        items: The items.
+        sizes: The bytes of each image, by image id.
+
+    Raises:
+        PublishedError: There are too many label names, or the images of an item or of all items are too
+            large, each counted as often as it is shown.
+    """
+    n_names = len({name for item in items for name in item.labels})
+    if n_names > MOST_LABELS:
+        raise PublishedError(
+            f"its records have {n_names:,} different labels, more than the {MOST_LABELS} allowed"
+        )
+    n_bytes = 0
+    for item in items:
+        n_item_bytes = sum(sizes[image_id] for image_id in item.image_ids)
+        if n_item_bytes > MOST_ITEM_BYTES:
+            raise PublishedError(
+                f"record {shortened_id(item.item_id)} shows images of {n_item_bytes:,} bytes, more "
+                f"than the {MOST_ITEM_BYTES:,} allowed"
+            )
+        n_bytes += n_item_bytes
+    image_ids = {image_id for item in items for image_id in item.image_ids}
+    most = max(ANY_BYTES, MOST_TIMES * sum(sizes[image_id] for image_id in image_ids))
+    if n_bytes > most:
+        raise PublishedError(
+            f"its records show images of {n_bytes:,} bytes, each counted as often as it is shown, more "
+            f"than the {most:,} allowed"
         )
 
 

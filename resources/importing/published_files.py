@@ -21,7 +21,9 @@ from methods.evaluation.published import (
     TableFormats,
 )
 from methods.evaluation.published_tables import decode_image, is_data_url, quote_all_cells
+from methods.imported_release import require_bounded
 from methods.ingest.image_check import MAX_BYTES, ImageRejected
+from methods.ingest.image_quality import ImageFacts
 from resources.files.bounded import BoundedReadError, open_text, read_inside
 from resources.files.parquet_table import ENDING, tsv_lines_of
 from resources.images.intake import take_in
@@ -69,19 +71,21 @@ def read_items(
     folder = (pictures or (file if file.is_dir() else file.parent)).resolve()
     if pictures is not None and not folder.is_dir():
         raise PublishedFileError(f"{pictures} is not a folder of pictures: give one with --images.")
-    image_of_path: dict[str, str | ImageRejected] = {}
+    stored: dict[str | bytes, ImageFacts | ImageRejected] = {}
     items: list[Item] = []
     broken: list[_UnusableImage] = []
     n_absent = 0
     try:
         for record in list(_read(forms, file, say, quoting)):
             try:
-                item = _stored(record, folder, store, image_of_path)
+                item = _stored(record, folder, store, stored)
             except _UnusableImage as error:
                 broken.append(error)
             else:
                 items.append(item)
                 n_absent += bool(record.images) and not item.image_ids
+        images = [image for image in stored.values() if not isinstance(image, ImageRejected)]
+        require_bounded(items, {image.image_id: image.n_bytes for image in images})
     except PublishedError as error:
         raise PublishedFileError(f"{file} cannot be imported: {error}.") from None
     if broken and (skipped is None or not items):
@@ -172,11 +176,11 @@ def _stored(
     item: PublishedItem,
     folder: Path,
     store: ImageStore,
-    image_of_path: dict[str, str | ImageRejected],
+    stored: dict[str | bytes, ImageFacts | ImageRejected],
 ) -> Item:
     """Store the images of an item, and return the item. Raises _UnusableImage.
 
-    `image_of_path` has the images that were read before, by path; new ones are added.
+    `stored` has the images that were read before, by path or content; new ones are added.
     """
     image_ids = []
     for position, image in enumerate(item.images, start=1):
@@ -184,10 +188,14 @@ def _stored(
             isinstance(image, str) and not isinstance(image, BrokenImage) and not is_data_url(image)
         )
         try:
-            if is_path and isinstance(image, str):
-                image_ids.append(_by_path(image, folder, store, image_of_path))
-            else:
-                image_ids.append(_taken_in(image, store))
+            if isinstance(image, BrokenImage):
+                raise ImageRejected(image.reason, str(image))
+            if image not in stored:
+                stored[image] = _taken_in(image, folder if is_path else None, store)
+            facts = stored[image]
+            if isinstance(facts, ImageRejected):
+                raise facts
+            image_ids.append(facts.image_id)
         except ImageRejected as rejected:
             if item.images_may_be_absent and rejected.reason == "missing":
                 return _without_images(item)
@@ -199,28 +207,18 @@ def _stored(
     )
 
 
-def _by_path(
-    path: str, folder: Path, store: ImageStore, image_of_path: dict[str, str | ImageRejected]
-) -> str:
-    """Store the image at a path, and return its id. Raises ImageRejected."""
-    if path not in image_of_path:
-        try:
-            image_of_path[path] = take_in(picture_in(folder, path), store).image_id
-        except ImageRejected as rejected:
-            image_of_path[path] = rejected
-    image = image_of_path[path]
-    if isinstance(image, ImageRejected):
-        raise image
-    return image
-
-
-def _taken_in(image: str | bytes, store: ImageStore) -> str:
-    """Store an image that is embedded in its record, and return its id. Raises ImageRejected."""
-    if isinstance(image, str) and not isinstance(image, BrokenImage):
-        image = decode_image(image)
-    if isinstance(image, BrokenImage):
-        raise ImageRejected(image.reason, str(image))
-    return take_in(image, store).image_id
+def _taken_in(
+    image: str | bytes, folder: Path | None, store: ImageStore
+) -> ImageFacts | ImageRejected:
+    """Store the image at a path in the folder. Without a folder, `image` is its content."""
+    try:
+        if isinstance(image, str):
+            image = picture_in(folder, image) if folder else decode_image(image)
+        if isinstance(image, BrokenImage):
+            raise ImageRejected(image.reason, str(image))
+        return take_in(image, store)
+    except ImageRejected as rejected:
+        return rejected
 
 
 def _without_images(item: PublishedItem) -> Item:

@@ -12,6 +12,8 @@ from methods.choice.alphabet import LETTERS, NO_CHOICE
 from methods.choice.lettered import equal_to_right, key_of
 from methods.errors import UserError
 from methods.evaluation.items import Item
+from methods.evaluation.published import PublishedError
+from methods.imported_release import require_bounded
 from methods.ingest.image_check import EXTENSION_OF, MAX_BYTES, ImageRejected
 from methods.json_text import from_json
 from methods.release import (
@@ -95,6 +97,10 @@ def import_release(folder: Path, root: Path, warehouse: Warehouse, store: ImageS
     except (pa.ArrowException, *_NO_CARD):
         raise _changed(folder, TABLES) from None
     _require_one_right_choice(folder, items)
+    try:
+        require_bounded(items, {Path(name).stem: (folder / name).stat().st_size for name in images})
+    except PublishedError as error:
+        raise ReleaseFolderError(f"{folder} cannot be imported: {error}.") from None
     _require_same_release(folder, warehouse, row)
     # Images and files are stored before the tables that refer to them.
     for name in images:

@@ -12,11 +12,14 @@ from urllib.parse import quote
 
 import pytest
 
+from methods import imported_release
 from methods.evaluation.items import Item, Turn
 from methods.evaluation.published import PublishedItem
 from methods.mmbench import published as mmbench
 from methods.mmdu import published
+from resources.images.intake import take_in
 from resources.images.store import ImageStore
+from resources.importing import published_files
 from resources.importing.published_files import PublishedFileError, grouped_by_images, read_items
 from tests.doubles.one_colour import one_colour
 
@@ -217,6 +220,37 @@ def test_base64_is_read_as_tools_write_it(folder, store):
     items = read_items(published, folder / "m.tsv", None, store)
 
     assert {item.image_ids for item in items} == {(sha256(odd),)}
+
+
+def test_equal_embedded_images_are_checked_once(folder, store, monkeypatch):
+    cell = [base64.b64encode(RED).decode()]
+    rows = [f"{n}\t['<ImageHere>?']\t{cell}\n" for n in range(5)]
+    (folder / "m.tsv").write_text("index\tquestion\timage\n" + "".join(rows))
+    checked = []
+    monkeypatch.setattr(
+        published_files, "take_in", lambda data, store: checked.append(data) or take_in(data, store)
+    )
+
+    assert len(read_items(published, folder / "m.tsv", None, store)) == 5
+    assert checked == [RED]
+
+
+def test_images_that_are_repeated_too_often_and_too_many_labels_are_refused(
+    folder, store, monkeypatch
+):
+    """A table has an image for each time that it is shown, and a column for each label."""
+    red = "mmdu_pics/red.png"
+    monkeypatch.setattr(imported_release, "MOST_ITEM_BYTES", 3 * len(RED))
+    monkeypatch.setattr(imported_release, "ANY_BYTES", 5 * len(RED))
+    read(folder, store, [record(red, red), record(red, red, red, item_id="d2")])
+    said = refused(folder, store, [record(*[red] * 4)])
+    assert f"record 'd1' shows images of {4 * len(RED):,} bytes, more than the " in said
+    monkeypatch.setattr(imported_release, "MOST_TIMES", 3)
+    said = refused(folder, store, [record(red, red, item_id=f"d{n}") for n in range(3)])
+    assert f"show images of {6 * len(RED):,} bytes, each counted as often as it is shown" in said
+    labelled = [{**record(red, item_id=f"d{n}"), f"label-{n}": "x"} for n in range(201)]
+    said = refused(folder, store, labelled)
+    assert said.endswith("its records have 201 different labels, more than the 200 allowed.")
 
 
 def test_items_with_the_same_images_are_one_group_and_a_group_of_their_own_stays():

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from PIL import Image
 
+from methods import imported_release
 from methods.release import RELEASE_TABLES, ReviewPolicy, id_of_release
 from methods.release_card import edition_of
 from resources.images.store import ImageStore
@@ -196,6 +197,15 @@ def test_an_item_with_two_right_choices_is_refused_and_named(folder, empty):
     with pytest.raises(ReleaseFolderError, match=f"the item {item_id}, whose right choice A has"):
         empty.take(folder)
     assert empty.warehouse.count("release.releases") == 0
+
+
+def test_a_release_whose_items_repeat_images_too_often_is_refused(folder, empty, monkeypatch):
+    monkeypatch.setattr(imported_release, "MOST_ITEM_BYTES", 10)
+    with pytest.raises(
+        ReleaseFolderError, match=r"^/.* cannot be imported: record .* shows images"
+    ):
+        empty.take(folder)
+    assert not (empty.home / "images").exists() and not (empty.home / "releases").exists()
 
 
 def test_a_release_that_is_here_keeps_its_card(made_in, folder, empty):

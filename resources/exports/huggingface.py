@@ -186,10 +186,12 @@ def _write_shards(
             use_content_defined_chunking=True,
         ) as writer:
             written = 0
-            while group and written < most:
+            while group:
                 writer.write_table(pa.Table.from_pylist(group, schema=SCHEMA))
                 written += n_bytes
                 group, n_bytes = next(groups, ([], 0))
+                if written >= most:
+                    break
     return [
         path.rename(path.with_name(f"{split}-{number:05d}-of-{len(paths):05d}.parquet"))
         for number, path in enumerate(paths)

@@ -14,7 +14,7 @@ from typing import Any
 import dagster as dg
 
 from assets.common.dagster_internals import CODE_VERSION_TAG
-from assets.common.failures import STORE_AWAY
+from assets.common.failures import StoreAway
 from assets.common.isolation import LOST
 from methods.errors import printable
 from resources.files import home
@@ -250,9 +250,15 @@ def why_step_failed(event: dg.DagsterEvent) -> str | None:
 
 
 def is_store_away(event: dg.DagsterEvent) -> bool:
-    """Tell whether a step failed because a store's server does not answer."""
-    failure = event.step_failure_data.user_failure_data if event.is_step_failure else None
-    return failure is not None and STORE_AWAY in failure.metadata
+    """Tell whether a step or a resource failed because a store's server does not answer."""
+    error = None
+    if event.is_step_failure:
+        error = event.step_failure_data.error
+    elif event.is_resource_init_failure:
+        error = event.engine_event_data.error
+    while error is not None and error.cls_name != StoreAway.__name__:
+        error = error.cause
+    return error is not None
 
 
 def only_made_failed(result: dg.ExecuteInProcessResult) -> bool:

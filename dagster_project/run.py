@@ -122,6 +122,8 @@ def run_ingest(named: Sequence[str]) -> int:
 
 def _run(job: str, limit: int | None) -> int:
     definitions = build_defs()
+    # Now, as somebody may change models.yaml while the run works.
+    judges = load_registry().profile(active_profile()).judges if job == "evaluate" else []
     with open_instance() as instance:
         end_dead_runs(instance)
         started_at = current_time()
@@ -140,7 +142,7 @@ def _run(job: str, limit: int | None) -> int:
         wrong = failed_checks(instance, result.run_id)
     n_lost = 0
     if job == "evaluate" and (result.success or only_made_failed(result)):
-        n_lost = show_results(load_registry().profile(active_profile()).judges)
+        n_lost = show_results(judges)
         print()
         show_reports()
     elif job == "evaluate" and (sentence := message_of_made(result)):

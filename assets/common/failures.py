@@ -12,14 +12,16 @@ from resources.user_errors import user_error
 
 WAITS = "waits for batches"
 """Metadata of a failure that only means that the step waits for a batch of model calls (batch API)."""
-STORE_AWAY = "store away"
-"""Metadata of a failure because a store's server does not answer."""
 MAX_RETRIES, RETRY_SECONDS = 2, 60
 """After a transient failure, a step is retried after one minute, then after two."""
 unattended = threading.Event()
 """Set in processes that execute launched runs. Only there steps are retried: a command in a terminal
 shows the failure at once.
 """
+
+
+class StoreAway(dg.Failure):
+    """A store's server does not answer. Dagster's events have the name of this class."""
 
 
 @contextmanager
@@ -39,8 +41,8 @@ def plain_errors() -> Iterator[None]:
         message = user_error(error)
         if not isinstance(message, UserError):
             raise
-        metadata = {STORE_AWAY: True} if isinstance(message, StoreUnavailable) else {}
-        raise dg.Failure(str(message), metadata=metadata, allow_retries=message.passing) from None
+        kind = StoreAway if isinstance(message, StoreUnavailable) else dg.Failure
+        raise kind(description=str(message), allow_retries=message.passing) from None
 
 
 @contextmanager

@@ -80,13 +80,16 @@ class Isolation:
         Args:
             retried: Whether Dagster retries the step after a transient failure. If so, transient
                 failures are raised.
+
+        Raises:
+            StoreUnavailable: A store's server is away: downstream steps could read nothing, either.
         """
         try:
             yield
         except UnfinishedStep:
             raise
         except Exception as error:
-            if retried and is_transient(error):
+            if isinstance(user_error(error), StoreUnavailable) or (retried and is_transient(error)):
                 raise
             self.lose(WHOLE, error)
 

@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from resources.warehouse.declarations import WarehouseError
 from resources.warehouse.versions import upgrade_steps
@@ -20,6 +20,7 @@ from resources.warehouse.writes import BULK_SETTINGS, TableWrite, memory_bound
 if TYPE_CHECKING:
     import duckdb
 
+Result = TypeVar("Result")
 NO_TABLES = "There are no tables yet: run vlm-loom demo or a job first."
 EARLIER_VERSION = (
     "The tables are of an earlier version: start vlm-loom ui or any job, which brings them up to "
@@ -110,6 +111,10 @@ class Database(ABC):
 
     @abstractmethod
     def _not_upgraded(self, reason: str) -> WarehouseError: ...
+
+    def reading(self, read: Callable[[], Result]) -> Result:
+        """Run a read that opens its connection; a server's database repeats it after an outage."""
+        return read()
 
     def check(self) -> None:
         """Upgrade the tables to this version now, not at the first use. Raises WarehouseError."""

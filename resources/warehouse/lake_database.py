@@ -1,14 +1,14 @@
 """The warehouse on a lake: transactions of processes on many machines, with locks and retries.
 
 A write holds the locks of its tables, and checks its rows against the keys and checks that `sql/`
-declares (`staging.py`). It is retried up to `ATTEMPTS` times if DuckLake finds a conflict or the
-catalogue does not answer. `lake_connection.py` opens the lake.
+declares (`staging.py`). Reads and writes are retried up to `ATTEMPTS` times if DuckLake finds a
+conflict or the catalogue does not answer. `lake_connection.py` opens the lake.
 """
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tenacity import (
     RetryCallState,
@@ -20,7 +20,7 @@ from tenacity import (
 
 from methods.ids import canonical_json
 from resources.files import home
-from resources.warehouse.database import EARLIER_VERSION, NO_TABLES, Database
+from resources.warehouse.database import EARLIER_VERSION, NO_TABLES, Database, Result
 from resources.warehouse.declarations import WarehouseError, declared_tables
 from resources.warehouse.duckdb_file import quoted
 from resources.warehouse.lake_connection import (
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     import duckdb
 
 ATTEMPTS, LONGEST_PAUSE = 8, 3.0
-"""Maximum number of attempts of a write, and maximum seconds between two attempts."""
+"""Maximum number of attempts of a transaction, and maximum seconds between two attempts."""
 RELEASES = "release.releases"
 _CONFLICT = "conflict"
 
@@ -118,8 +118,14 @@ class LakeDatabase(Database):
         with super().at_one_moment(connection):
             yield
 
-    def _replace_all(self, writes: Sequence[TableWrite], settings: str | None) -> None:
-        """Run the transaction; retry it after a conflict or a lost connection."""
+    def reading(self, read: Callable[[], Result]) -> Result:
+        """Run a read; repeat it if its connection was lost, unless it was that of `kept_open`."""
+        if hasattr(self._kept, "connection"):
+            return read()
+        return self._repeated(read)
+
+    def _repeated(self, work: Callable[..., Result], *arguments: Any) -> Result:
+        """Run a transaction; retry it after a conflict or a lost connection."""
         repeated = Retrying(
             retry=retry_if_exception_type((LakeConflict, LakeLost)),
             stop=stop_after_attempt(ATTEMPTS),
@@ -127,7 +133,10 @@ class LakeDatabase(Database):
             before_sleep=self._say_repeated,
             reraise=True,
         )
-        repeated(self._replace_once, writes, settings)
+        return repeated(work, *arguments)
+
+    def _replace_all(self, writes: Sequence[TableWrite], settings: str | None) -> None:
+        self._repeated(self._replace_once, writes, settings)
         open_connection = getattr(self._kept, "connection", None)
         if open_connection is not None:
             _roll_back(open_connection)
@@ -136,7 +145,7 @@ class LakeDatabase(Database):
     def _say_repeated(self, state: RetryCallState) -> None:
         self.n_repeated += 1
         why = state.outcome.exception() if state.outcome else None
-        self.log(f"A write is tried again ({state.attempt_number} of {ATTEMPTS}): {why}")
+        self.log(f"A transaction is tried again ({state.attempt_number} of {ATTEMPTS}): {why}")
 
     def _replace_once(self, writes: Sequence[TableWrite], settings: str | None) -> None:
         import duckdb

@@ -7,11 +7,12 @@ import logging
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from methods.ids import content_id
-from resources.warehouse.database import Database
+from resources.warehouse.database import Database, Result
 from resources.warehouse.declarations import (
     Columns,
     WarehouseError,
@@ -29,6 +30,16 @@ _TERM = re.compile(r"(\w+)( DESC)?(?=, |$)")
 PORTION_SETTINGS = "SET memory_limit = '300MB'; SET threads = 1"
 """Settings for reads in portions: without a limit, DuckDB would keep the whole file in memory."""
 _LOG = logging.getLogger(__name__)
+
+
+def _repeatable(read: Callable[..., Result]) -> Callable[..., Result]:
+    """Let the database repeat a method that reads."""
+
+    @wraps(read)
+    def reading(warehouse: "Warehouse", *arguments: Any, **named: Any) -> Result:
+        return warehouse.database.reading(lambda: read(warehouse, *arguments, **named))
+
+    return reading
 
 
 class Warehouse:
@@ -53,6 +64,7 @@ class Warehouse:
         """Whether the tables were created."""
         return self.database.exists()
 
+    @_repeatable
     def check(self) -> None:
         """Upgrade the tables to this version now, not at the first use. Raises WarehouseError."""
         self.database.check()
@@ -70,6 +82,7 @@ class Warehouse:
         """
         return self.sql(sql_text(name), params)
 
+    @_repeatable
     def read_portion(self, name: str, params: Mapping[str, object]) -> "pa.Table":
         """Execute a query for a portion of large tables, without keeping the read blocks in memory.
 
@@ -81,6 +94,7 @@ class Warehouse:
             connection.execute(PORTION_SETTINGS)
             return connection.sql(sql_text(name), params=dict(params)).to_arrow_table()
 
+    @_repeatable
     def read_rows(
         self, query: str, names: Sequence[str], params: Mapping[str, object]
     ) -> dict[str, list[dict[str, Any]]]:
@@ -117,6 +131,7 @@ class Warehouse:
         with self.database.snapshot() as connection:
             return connection.sql(sql_text(name), params=dict(params)).to_arrow_table()
 
+    @_repeatable
     def export(self, name: str, params: Mapping[str, object], path: Path) -> Path:
         """Write the result of a query of any size to a Parquet file.
 
@@ -134,6 +149,7 @@ class Warehouse:
             )
         return path
 
+    @_repeatable
     def sql(self, text: str, params: Mapping[str, object] | None = None) -> "pa.Table":
         """Execute one SELECT, for tests and interactive use; assets use `read`.
 
@@ -204,6 +220,7 @@ class Warehouse:
         figures = self._select("count(*) AS n, sum(hash(r)) AS sum", table, partition)
         return content_id(*(str(column[0]) for column in figures.to_pydict().values()))
 
+    @_repeatable
     def _select(
         self,
         what: str,
@@ -239,6 +256,7 @@ class Warehouse:
         """Return release id -> number of the snapshot in which it was frozen; empty for a file."""
         return {}
 
+    @_repeatable
     def columns(self) -> Columns:
         """Return table or view -> [(column, type, nullable)], as the database has it now."""
         with self.database.connection() as connection:

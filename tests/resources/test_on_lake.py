@@ -172,6 +172,23 @@ def test_a_catalogue_that_was_away_for_a_moment_is_asked_again(lake):
     assert lake.count(TABLE) == 2
 
 
+def test_a_read_whose_catalogue_goes_away_is_repeated(lake, monkeypatch):
+    lake.replace(TABLE, answers("a", 2))
+    n_begun = []
+
+    def read() -> int:
+        n_begun.append(1)
+        if len(n_begun) == 1:
+            raise LakeLost("The catalogue does not answer.")
+        return lake.count(TABLE)
+
+    assert lake.database.reading(read) == 2 and len(n_begun) == 2
+    # What a block has read before would be of another moment.
+    n_begun.clear()
+    with lake.kept_open(), pytest.raises(LakeLost):
+        lake.database.reading(read)
+
+
 def test_texts_with_nul_and_odd_numbers_come_back_as_they_went_in(lake):
     text = "x\0y 'quoted' \\ \n 字"
     lake.replace(TABLE, answers("a", 2, text))

@@ -11,6 +11,8 @@ from extras.label_studio.config import CHOOSES, NOTE, OPTION, REASON, SCORE, TEX
 from methods.review import KINDS
 from review.import_export import Record
 
+MOST_SHOWN = 40
+"""The most characters of an id in messages."""
 _VALUES = {"textarea": "text", "choices": "choices", "number": "number"}
 """The key of the value in the result of each type of control."""
 
@@ -21,27 +23,28 @@ def records_of(tasks: Iterable[Mapping[str, Any]]) -> Iterator[Record]:
     A task that was not exported for review gives a record with a fault.
     """
     for task in tasks:
+        task_place = f"task {_shown_id(task)}"
         annotations = task.get("annotations")
         if not isinstance(annotations, list):
-            yield Record(
-                f"task {task.get('id')}", fault="annotations is not a list: export it as 'JSON'."
-            )
+            yield Record(task_place, fault="annotations is not a list: export it as 'JSON'.")
             continue
         objects = [each for each in annotations if isinstance(each, dict)]
         for _ in range(len(annotations) - len(objects)):
-            yield Record(
-                f"task {task.get('id')}",
-                fault="an annotation is not an object: export it as 'JSON'.",
-            )
+            yield Record(task_place, fault="an annotation is not an object: export it as 'JSON'.")
         done = [annotation for annotation in objects if not annotation.get("was_cancelled")]
         for annotation in done or objects:
-            place = f"task {task.get('id')}, annotation {annotation.get('id')}"
+            place = f"{task_place}, annotation {_shown_id(annotation)}"
             try:
                 yield Record(place, _values(task["data"], annotation))
             except (KeyError, TypeError, AttributeError, IndexError):
                 yield Record(place, fault="not a task that was exported for review.")
             except ValueError as error:
                 yield Record(place, fault=str(error))
+
+
+def _shown_id(entry: Mapping[str, Any]) -> str:
+    """The beginning of the id of a task or annotation, which the place of each record repeats."""
+    return str(entry.get("id"))[:MOST_SHOWN]
 
 
 def _values(data: Mapping[str, Any], annotation: Mapping[str, Any]) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from methods.evaluation.items import Turn
 from methods.evaluation.missing_images import IMAGE_PATH, path_label
 from methods.evaluation.published import PublishedError, PublishedItem
 from methods.evaluation.published_tables import items_by_ending, require_unicode, shortened_id
-from methods.json_text import from_json
+from methods.json_text import DuplicateKeyError, from_json
 from methods.prompts.messages import IMAGE_HERE
 
 PUBLISHED_FILES = {"metadata.jsonl": "the questions in AlignMMBench's format"}
@@ -77,7 +77,9 @@ def _read_lines(lines: Iterable[str]) -> Iterator[PublishedItem]:
             continue
         where = f"line {number}"
         try:
-            record = from_json(line)
+            record = from_json(line, unambiguous=True)
+        except DuplicateKeyError as error:
+            raise PublishedError(f"{where}: in an object {error}: leave one") from None
         except ValueError:
             raise PublishedError(f"{where} is not valid JSON") from None
         if not isinstance(record, dict):

@@ -229,17 +229,17 @@ def _item(
 
 def _choices(where: str, options: str) -> tuple[str, ...]:
     """Parse `options`. A line that does not begin with the next letter continues the choice before."""
-    choices: list[str] = []
+    choices: list[list[str]] = []
     for line in options.strip().split("\n"):
         # One letter more than allowed is parsed; then `require_choices` rejects the question.
         due = f"{string.ascii_uppercase[min(len(choices), MOST)]}:"
         if line.startswith(due):
-            choices.append(line.removeprefix(due).strip())
+            choices.append([line.removeprefix(due).strip()])
         elif choices:
-            choices[-1] = f"{choices[-1]}\n{line}"
+            choices[-1].append(line)
         else:
             raise PublishedError(f"{where}: its options do not begin with 'A:'")
-    return require_choices(where, [choice.strip() for choice in choices])
+    return require_choices(where, ["\n".join(lines).strip() for lines in choices])
 
 
 def _without_choices(context: str, options: str) -> str:

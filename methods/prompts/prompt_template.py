@@ -64,12 +64,16 @@ def split_front_matter(source: str) -> tuple[FrontMatter, str]:
 
 _DIVIDER = re.compile(r"^=== user ===\n", re.MULTILINE)
 _PICTURE = re.compile("\x00(\\d+)\x00")
+_MARK = re.compile(r"<(?=/|[|｜]|(?:start|end)_of_turn>)|\[(?=/?INST\])")
+"""The first character of a closing tag, and of the tokens that separate turns in chat templates."""
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 
 
 def as_data(text: str) -> str:
-    """Escape a text so that it cannot close a tag or imitate the placeholder of an image."""
-    return _CONTROL.sub("", text).replace("</", "< /").strip()
+    """Escape a text so that it cannot close a tag, imitate the placeholder of an image, or end its turn
+    on a server that reads the tokens of its chat template in texts.
+    """
+    return _MARK.sub(r"\g<0> ", _CONTROL.sub("", text)).strip()
 
 
 def _data(value: str | Undefined) -> str:

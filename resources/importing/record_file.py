@@ -30,6 +30,8 @@ MOST_PART = 20_000_000
 MOST_CELLS = 20_000_000
 """The most cells of all sheets together. A row with a cell in the last column has 16,384 cells. An
 empty row counts as one cell: a sheet may skip to any row number."""
+MOST_CHARACTERS = 200_000_000
+"""The most characters in the cells of all sheets together."""
 _MEDIA = "xl/media/"
 """Images in a spreadsheet, which are not read."""
 _STREAMED = ("xl/worksheets/", "xl/sharedStrings")
@@ -239,16 +241,21 @@ def require_small_members(members: Iterable[zipfile.ZipInfo], n_packed: int) -> 
 
 
 class _BookSize:
-    """Counts the cells of all sheets of a spreadsheet."""
+    """Counts the cells of all sheets of a spreadsheet, and the characters of their texts."""
 
     def __init__(self) -> None:
-        self._n_cells = 0
+        self._n_cells = self._n_characters = 0
 
     def add(self, row: Sequence[Any]) -> None:
-        """Count the cells of a row. Raises PublishedError if there are more than MOST_CELLS."""
+        """Count the cells of a row, before they are decoded. Raises PublishedError if there are more
+        than MOST_CELLS, or more than MOST_CHARACTERS: many cells may name one long text.
+        """
         self._n_cells += max(1, len(row))
+        self._n_characters += sum(len(cell) for cell in row if isinstance(cell, str))
         if self._n_cells > MOST_CELLS:
             raise PublishedError(f"it has more than {MOST_CELLS:,} cells")
+        if self._n_characters > MOST_CHARACTERS:
+            raise PublishedError(f"its cells have more than {MOST_CHARACTERS:,} characters")
 
 
 def _sheets(data: IO[bytes]) -> Iterator[tuple[str, Iterator[list[Any]]]]:
@@ -280,7 +287,7 @@ def _sheets(data: IO[bytes]) -> Iterator[tuple[str, Iterator[list[Any]]]]:
             # The stated dimensions of a sheet may be wrong.
             sheet.reset_dimensions()
             yield sheet.title, _rows_of(sheet, size)
-    except PublishedError:
+    except (PublishedError, MemoryError):
         raise
     except Exception:
         # openpyxl may raise any error of zip files, XML or sheets for an untrusted file.
@@ -290,9 +297,10 @@ def _sheets(data: IO[bytes]) -> Iterator[tuple[str, Iterator[list[Any]]]]:
 def _rows_of(sheet: Any, size: _BookSize) -> Iterator[list[Any]]:
     try:
         for row in sheet.iter_rows(values_only=True):
-            size.add(row)
-            yield [unescaped(getattr(cell, "text", cell)) for cell in row]
-    except PublishedError:
+            texts = [getattr(cell, "text", cell) for cell in row]
+            size.add(texts)
+            yield [unescaped(text) for text in texts]
+    except (PublishedError, MemoryError):
         raise
     except Exception:
         raise PublishedError("it is not an .xlsx file, or it is damaged") from None

@@ -197,8 +197,9 @@ class ModelCalls:
     def count_result(self, request: ChatRequest, loss: Loss | None) -> None:
         """Count a result of a model.
 
-        A refused request is a success of its model. A `text_only` failure is not counted, because it
-        says nothing about requests without images.
+        A refused request is a success of its model. `text_only` and `too_long` are not counted, because
+        they say nothing about requests without images or shorter ones: the long answers of one
+        candidate must not stop a judge.
 
         Args:
             request: The request.
@@ -211,7 +212,7 @@ class ModelCalls:
         """
         trial = self.trial(request)
         kind = loss[0] if loss else None
-        if kind == "text_only":
+        if kind in ("text_only", "too_long"):
             trial.pass_over()
             return
         if not trial.add(None if kind == "refused" else loss):

@@ -51,6 +51,7 @@ def slices(
         return []
     blocks: list[block.Block] = [block.Heading("Slices")]
     noted = None
+    slices: dict[DisplayedMetric, dict[str, list[SubsetScores]]] = {}
     for label in shown_here:
         metric = split_metric(judged, label)
         if metric is None:
@@ -58,7 +59,9 @@ def slices(
         if metric != noted:
             blocks.append(block.note("slices", metric=metric))
             noted = metric
-        blocks += _slice(label, slices_by_label(judged, metric, models)[label], metric, models)
+        if metric not in slices:
+            slices[metric] = slices_by_label(judged, metric, models)
+        blocks += _slice(label, slices[metric][label], metric, models)
     return block.folded(blocks, f"By {', '.join(shown_here)}")
 
 

@@ -112,9 +112,9 @@ class Database(ABC):
     @abstractmethod
     def _not_upgraded(self, reason: str) -> WarehouseError: ...
 
-    def reading(self, read: Callable[[], Result]) -> Result:
+    def reading(self, query: Callable[[], Result]) -> Result:
         """Run a read that opens its connection; a server's database repeats it after an outage."""
-        return read()
+        return query()
 
     def check(self) -> None:
         """Upgrade the tables to this version now, not at the first use. Raises WarehouseError."""

@@ -118,11 +118,11 @@ class LakeDatabase(Database):
         with super().at_one_moment(connection):
             yield
 
-    def reading(self, read: Callable[[], Result]) -> Result:
+    def reading(self, query: Callable[[], Result]) -> Result:
         """Run a read; repeat it if its connection was lost, unless it was that of `kept_open`."""
         if hasattr(self._kept, "connection"):
-            return read()
-        return self._repeated(read)
+            return query()
+        return self._repeated(query)
 
     def _repeated(self, work: Callable[..., Result], *arguments: Any) -> Result:
         """Run a transaction; retry it after a conflict or a lost connection."""

@@ -32,12 +32,12 @@ PORTION_SETTINGS = "SET memory_limit = '300MB'; SET threads = 1"
 _LOG = logging.getLogger(__name__)
 
 
-def _repeatable(read: Callable[..., Result]) -> Callable[..., Result]:
+def _repeatable(method: Callable[..., Result]) -> Callable[..., Result]:
     """Let the database repeat a method that reads."""
 
-    @wraps(read)
+    @wraps(method)
     def reading(warehouse: "Warehouse", *arguments: Any, **named: Any) -> Result:
-        return warehouse.database.reading(lambda: read(warehouse, *arguments, **named))
+        return warehouse.database.reading(lambda: method(warehouse, *arguments, **named))
 
     return reading
 

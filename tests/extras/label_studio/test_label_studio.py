@@ -143,6 +143,11 @@ class TestAnnotations:
             result.problems == ["task 7: an annotation is not an object: export it as 'JSON'."] * 2
         )
 
+    def test_a_long_id_is_not_repeated_for_each_annotation(self):
+        task = {"id": "x" * 1000, "annotations": [{"id": "y" * 1000}] * 2}
+        places = [record.place for record in records_of([task])]
+        assert places == [f"task {'x' * 40}, annotation {'y' * 40}"] * 2
+
     def test_a_skip_counts_unless_the_task_was_done_after_all(self, images, store):
         item = item_of("rewrite")
         assert pulled(item, store, annotated(item, images, None)).added == 1

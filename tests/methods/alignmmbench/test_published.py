@@ -110,6 +110,8 @@ def test_a_row_that_is_not_as_it_has_to_be_is_named(changes: dict[str, Any], sen
 
 def test_a_broken_line_a_second_row_of_an_id_and_an_empty_file_are_named() -> None:
     assert clause_of(read, line(), "{") == "line 2 is not valid JSON"
+    twice = line().replace("{", '{"ref_answer": "another", ', 1)
+    assert "ref_answer" in clause_of(read, twice) and "leave one" in clause_of(read, twice)
     assert clause_of(read, "[1]\n") == "line 1 is not a mapping"
     assert clause_of(read, line(), line()) == "two records have the id '00000007-2'"
     assert clause_of(read, "\n") == "it has no records"

@@ -212,6 +212,19 @@ def test_the_sheets_of_a_spreadsheet_have_so_many_cells_together(tmp_path, monke
         record_file.read_tables(file)
 
 
+def test_many_cells_of_a_spreadsheet_cannot_name_one_long_text(tmp_path, monkeypatch):
+    book = openpyxl.Workbook()
+    for row in range(1, 4):
+        book.worksheets[0].cell(row, 1, "a long text")
+    book.save(tmp_path / "texts.xlsx")
+    monkeypatch.setattr(record_file, "MOST_CHARACTERS", 33)
+    (table,) = record_file.read_tables(tmp_path / "texts.xlsx")
+    assert table.rows == [["a long text"]] * 3
+    monkeypatch.setattr(record_file, "MOST_CHARACTERS", 32)
+    with pytest.raises(PublishedError, match="its cells have more than 32 characters"):
+        record_file.read_tables(tmp_path / "texts.xlsx")
+
+
 def test_samples_that_unpack_to_too_much_are_not_read(tmp_path, monkeypatch):
     """Twice 15 MB, packed to some kilobytes."""
     with zipfile.ZipFile(tmp_path / "r.eval", "w", zipfile.ZIP_DEFLATED) as log:

@@ -60,9 +60,7 @@ class AllRight(Metric):
             wrong_otherwise=wrong & ~passes["refused"],
             # A trial counts once, however often it was judged.
             right_trial=passes["trial"].where(passes["value"] == 1),
-            n_passes=self.n_passes
-            if isinstance(self.n_passes, int)
-            else passes[label_column(self.n_passes)].astype(float),
+            n_passes=self._passes_in(passes),
         )
         items = passes.groupby([*by, "unit", "turn"], sort=False, as_index=False).agg(
             cluster=("cluster", "first"),
@@ -74,6 +72,13 @@ class AllRight(Metric):
             n_passes=("n_passes", "first"),
         )
         return items.assign(value=self.values_of(items))
+
+    def _passes_in(self, observed: "pd.DataFrame") -> "pd.Series[float] | float":
+        if isinstance(self.n_passes, int):
+            return self.n_passes
+        if observed.empty:  # It may lack the column of the label.
+            return np.nan
+        return observed[label_column(self.n_passes)].astype(float)
 
     def passes_of(self, labels: Mapping[str, str]) -> int:
         """The passes that an item with these labels has."""

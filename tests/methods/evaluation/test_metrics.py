@@ -121,6 +121,13 @@ SPREAD = GroupSpread(name="alignment", observation="m", lowest=4.5)
 """Of ratings from 1 to 10."""
 
 
+@pytest.mark.parametrize("metric", [mean("macro by category"), WINS, CIRCULAR, SPREAD])
+@pytest.mark.parametrize("observed", [[], [scored("a", 1, metric="other")]], ids=["none", "other"])
+def test_without_observations_there_are_no_units(metric, observed) -> None:
+    assert values(metric, observed) == values(metric, observed, floor=True) == {}
+    assert number(metric, observed) is None
+
+
 def group(name: str, *ratings: float | None) -> list:
     return [scored(f"{name}{k}", value, cluster=name) for k, value in enumerate(ratings)]
 

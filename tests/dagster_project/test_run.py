@@ -28,7 +28,7 @@ from dagster_project.definitions import build_defs, defs
 from dagster_project.ingestion import chosen_shards, failed_shards, ingest_each, why_failed
 from dagster_project.job_runs import run_job
 from dagster_project.jobs import BUILT, DESCRIPTIONS
-from dagster_project.progress import ALL_MADE, message_of_made, progress_logger
+from dagster_project.progress import ALL_MADE, message_of_made, only_made_failed, progress_logger
 from dagster_project.resources import SAMPLE_CORPUS, make_resources, require_same_corpus
 from dagster_project.run_processes import own_process
 from dagster_project.run_tags import BUILD, PROCESS
@@ -68,7 +68,8 @@ def test_texts_of_a_run_are_printed_without_control_characters(ephemeral, capsys
         context.log.info(text)
         raise dg.Failure(text)
 
-    @dg.op(name=ALL_MADE)
+    # It is the last step: steps run in order of priority.
+    @dg.op(name=ALL_MADE, tags={"dagster/priority": "-1"})
     def made() -> None:
         raise dg.Failure(text)
 
@@ -88,6 +89,7 @@ def test_texts_of_a_run_are_printed_without_control_characters(ephemeral, capsys
         shown,
     ]
     assert message_of_made(failed) == shown
+    assert not only_made_failed(failed), "a step before it failed, too"
     assert failed_shards({"a": why_failed(failed)}, 1).endswith(f"{shown}).")
 
     action = ACTIONS[0]

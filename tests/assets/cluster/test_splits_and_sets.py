@@ -76,7 +76,9 @@ def test_the_same_corpus_and_a_shard_keeps_every_item_in_its_split(world: World)
 
 
 def test_what_stands_on_sets_of_a_wrong_split_says_so(world: World) -> None:
-    assert divide(world, by_cluster=False, redraw=True).success
+    divided = divide(world, by_cluster=False, redraw=True)
+    counted = metadata(divided, "cluster/splits")
+    assert counted["clusters in both splits"] == counted["clusters"] == 4
     run = world.run("rewrite", assets=CANDIDATES)
     found = metadata(run, "rewrite/candidates")
     n_others = len(entries_on(world, "instruction"))
@@ -129,6 +131,8 @@ def test_what_an_imported_benchmark_has_is_to_instruct_no_more(world: World, by:
     assert split["split"] == "instruction"
     told = metadata(run, "cluster/splits")
     assert told["left out of both"] >= 1
+    # A cluster of one split and of images that are left out is not in both.
+    assert told["clusters in both splits"] == 0
     assert "before a benchmark with it was imported" in told["warning"]
     assert row["entry_id"] not in entries_in(world, "instruction")
 

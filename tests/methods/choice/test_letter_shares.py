@@ -1,6 +1,7 @@
 """Letters that models name against those that are right, and filters of items, worked by hand."""
 
 import random
+from dataclasses import replace
 
 import pytest
 
@@ -8,12 +9,14 @@ from methods.choice.filters import TEXT_ONLY, WRONG_ITEM, FilterResult, FlaggedI
 from methods.choice.letter_shares import (
     LetterShares,
     Readings,
+    circular_passes,
     keys_of,
     letter_shares,
     letters_offered,
     most_frequent_letters,
     random_letter,
 )
+from methods.choice.lettered import key_of
 from methods.evaluation.items import Item
 from tests.methods.choice.questions import item
 
@@ -87,6 +90,18 @@ def test_an_interval_has_the_distance_inside_and_draws_groups_as_a_whole() -> No
     ]
     alone = letter_shares(grouped, {"m": read("AAAA")}, seed=0, n_resamples=100)["m"]
     assert (alone.distance.value, alone.distance.ci_low) == (0.75, None)
+
+
+def test_circular_passes_have_the_group_of_their_question_and_the_key_of_their_shift() -> None:
+    questions = [replace(each, group_id="one group") for each in items("A?", 3)]
+    passes = circular_passes(questions)
+    assert [(each.item_id, key_of(each)) for each in passes] == [
+        ("q000 shift-0", "A"), ("q000 shift-1", "C"), ("q000 shift-2", "B"),
+        *((f"q001 shift-{shift}", None) for shift in range(3)),
+    ]  # fmt: skip
+    assert {each.cluster for each in passes} == {"one group"}
+    # Without a group, the passes of a question are a cluster.
+    assert {each.cluster for each in circular_passes(items("AB"))} == {"q000", "q001"}
 
 
 def test_where_keys_are_held_out_there_is_nothing_to_compare_with() -> None:

@@ -22,6 +22,7 @@ pytestmark = pytest.mark.slow
 
 DATA = random.Random(0).randbytes(3_000_000)
 OTHER = random.Random(1).randbytes(2_500_000)
+EQUALLY_LONG = random.Random(2).randbytes(len(DATA))
 
 
 @pytest.fixture
@@ -250,9 +251,16 @@ def test_a_server_that_says_nothing_more_is_asked_again(storage, shard, target):
 
 
 @pytest.mark.parametrize(
-    ("drop", "honours_if_range"), [(1_500_000, True), (1_500_000, False), (2_900_000, False)]
+    ("drop", "honours_if_range", "other"),
+    [
+        (1_500_000, True, OTHER),
+        (1_500_000, False, OTHER),
+        (2_900_000, False, OTHER),
+        (1_500_000, False, EQUALLY_LONG),
+    ],
+    ids=["whole", "another length", "beyond the end", "another tag"],
 )
-def test_what_changes_midway_is_begun_anew(storage, shard, target, drop, honours_if_range):
+def test_what_changes_midway_is_begun_anew(storage, shard, target, drop, honours_if_range, other):
     """Never the beginning of one and the end of another, even where a server mixes them up; nor
     from a place that the new one does not have."""
     shard.honours_if_range = honours_if_range
@@ -260,11 +268,11 @@ def test_what_changes_midway_is_begun_anew(storage, shard, target, drop, honours
 
     def change(done: int, total: int | None) -> None:
         if shard.data == DATA:
-            shard.replace(OTHER)
+            shard.replace(other)
 
-    assert fetch(shard, target, on_progress=change) == OTHER
+    assert fetch(shard, target, on_progress=change) == other
     statuses = [served.status for served in storage.log]
-    assert (statuses == [200, 416, 200]) == (drop > len(OTHER))
+    assert (statuses == [200, 416, 200]) == (drop > len(other))
 
 
 def test_what_changes_all_the_time_is_given_up(storage, shard, target):

@@ -222,6 +222,9 @@ STREAMS = {
     b'data: {"choices": [], ' + USED + b"}\n\ndata: [DONE]\n\n",
     "chunks without a mark of the end": b'data: {"choices": [{"delta": {"content": "North."}, '
     b'"finish_reason": "stop"}]}\n\ndata: {"choices": [], ' + USED + b"}\n\n",
+    "chunks with the counts so far": b'data: {"choices": [{"delta": {"content": "No"}}], "usage": '
+    b'{"prompt_tokens": 30, "completion_tokens": 1}}\n\ndata: {"choices": [{"delta": {"content": '
+    b'"rth."}, "finish_reason": "stop"}], ' + USED + b"}\n\ndata: [DONE]\n\n",
     "one event": b"data: " + WHOLE + b"\n\n",
     "JSON before the end": WHOLE + b"\n\ndata: [DONE]\n\n",
     "JSON after blank lines": b"\n\n   \n" + WHOLE,

@@ -9,7 +9,13 @@ from methods.errors import UserError
 from resources.upkeep.backup import back_up
 from resources.upkeep.backup_contents import BackupError
 from resources.warehouse.configured import warehouse_of_home
-from resources.warehouse.lake_connection import LakeAddress, LakeError, lake_address, lake_error
+from resources.warehouse.lake_connection import (
+    LakeAddress,
+    LakeError,
+    lake_address,
+    lake_error,
+    load_extensions,
+)
 
 
 @pytest.mark.parametrize(
@@ -54,13 +60,14 @@ def test_a_lake_is_named_by_options_or_a_url_and_is_not_backed_up(loom_home, mon
     assert "s3cr3t" not in str(refused.value)
 
 
-@pytest.mark.slow
-def test_a_duckdb_without_ducklake_is_one_sentence(loom_home, monkeypatch):
-    monkeypatch.setenv("LOOM_WAREHOUSE", "ducklake:postgres:dbname=x host=127.0.0.1 port=1")
+def test_a_duckdb_without_ducklake_is_one_sentence(monkeypatch):
     monkeypatch.setattr("resources.warehouse.lake_connection.EXTENSIONS", ("not_there",))
     wanted = f"install duckdb-extension-not-there=={duckdb.__version__}"
-    with pytest.raises(LakeError, match=f"needs DuckDB's extension not_there.*{wanted}"):
-        warehouse_of_home().check()
+    with (
+        duckdb.connect() as connection,
+        pytest.raises(LakeError, match=f"needs DuckDB's extension not_there.*{wanted}"),
+    ):
+        load_extensions(connection, LakeAddress("dbname=x", "/lake/"))
 
 
 UNUSABLE, GONE = (

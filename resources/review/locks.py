@@ -331,7 +331,7 @@ def save_draft(
 def draft(connection: Connection, claim: LockClaim) -> tuple[dict[str, Any] | None, str | None]:
     """Read the draft that a person saved for the locked content in this round, and its version.
 
-    Both are None if there is none.
+    Both are None without a draft.
     """
     stored = _stored_draft(connection, claim)
     if stored is None:

@@ -48,23 +48,22 @@ def open_session(
             session = connect()
             break
         except failure as error:
-            if not _is_waited_for(address, shown, error) and not (
-                endless and address in _waited_for
-            ):
+            if address not in _waited_for:
+                raise
+            if not _is_short(address, shown, error) and not endless:
                 raise
             time.sleep(_PAUSE_SECONDS)
     _waited_for[address] = math.inf
     return session
 
 
-def _is_waited_for(address: str, shown: str, error: Exception) -> bool:
-    """Whether the outage of a server that this process has reached before is still short."""
+def _is_short(address: str, shown: str, error: Exception) -> bool:
+    """Whether the outage of a server is still short; its first error begins it, and is logged."""
     current_time = time.monotonic()
-    until = _waited_for.get(address, current_time)
-    if until == math.inf:
-        until = _waited_for[address] = current_time + OUTAGE_SECONDS
+    if _waited_for[address] == math.inf:
+        _waited_for[address] = current_time + OUTAGE_SECONDS
         reason = " ".join(str(error).split())
         _LOG.warning(
             f"{shown} does not answer ({reason}): waiting for it for {OUTAGE_SECONDS:.0f} s at most."
         )
-    return current_time < until
+    return current_time < _waited_for[address]

@@ -31,12 +31,11 @@ from resources.llm.registry import Profile, load_registry
 from resources.publishing.result_files import read_calls
 from resources.reports.benchmark_report import render_report, write_report
 from resources.reports.diff_page import diff_pages
-from resources.reports.report_index import ReleaseLine, line_of, render_index, state_of
-from resources.reports.state import keep_state, since_last
+from resources.reports.report_index import ReleaseLine, line_of, render_index
 from resources.warehouse import Warehouse
 from resources.web.addresses import address
 
-INDEX, STATE = "index.html", "index.json"
+INDEX = "index.html"
 
 
 @table_asset(
@@ -131,10 +130,7 @@ def index_lines(
 
 def write_index(lines: Sequence[ReleaseLine]) -> Path:
     """Write the index of reports and of existing comparisons of releases."""
-    index, remembered = (reports_path() / name for name in (INDEX, STATE))
+    index = reports_path() / INDEX
     generated = datetime.now(UTC).isoformat(timespec="seconds")
-    state = state_of(lines)
-    since = since_last(remembered, state)
-    write_report(index, render_index(lines, generated, diff_pages(), since))
-    keep_state(remembered, state, since, generated)
+    write_report(index, render_index(lines, generated, diff_pages()))
     return index

@@ -1,4 +1,4 @@
-"""The home page of the site: releases, scores of models by benchmark, changes, links to diff pages."""
+"""The home page of the site: releases, scores of models by benchmark, links to diff pages."""
 
 from collections.abc import Mapping, Sequence
 from statistics import fmean
@@ -19,11 +19,7 @@ from resources.reports.report_leaderboard import (
 )
 from resources.reports.report_plots import Chart
 from resources.reports.report_scores import RULE
-from resources.reports.state import BY, IN_FORCE, NAME, SCORES, ChangesSinceLast, State
 from resources.web.addresses import items_page
-
-MOST_CHANGES = 30
-"""The page lists at most this many changed scores."""
 
 
 class ReleaseLine(NamedTuple):
@@ -39,7 +35,6 @@ class ReleaseLine(NamedTuple):
     n_models: int
     judge: str | None
     judges: list[str]
-    version: str
     view: LeaderboardView | None
     n_unscored: int
 
@@ -78,7 +73,6 @@ def line_of(data: LeaderboardInput, page: str) -> ReleaseLine:
         n_models(panes),
         _scored_by(first) if first else None,
         list(dict.fromkeys(pane.judged.title for pane in panes)),
-        first.judged.version if first else "",
         first.views[0] if first else None,
         sum(map(is_model, data["unjudgeable"])),
     )
@@ -88,29 +82,12 @@ def _scored_by(pane: JudgePane) -> str:
     return "scored by rule" if pane.judged.judge == RULE else f"judge {pane.title}"
 
 
-def state_of(lines: Sequence[ReleaseLine]) -> State:
-    """Return the state of the index that is stored for the next comparison."""
-    return {
-        line.release["release_id"]: {
-            NAME: line.release["name"],
-            IN_FORCE: line.release["is_current"],
-            BY: f"{line.metric}, {line.judge}, {line.version}",
-            SCORES: {
-                entry.who.name: entry.floor.shown
-                for entry in (line.view.entries if line.view else [])
-            },
-        }
-        for line in lines
-    }
-
-
 def render_index(
     lines: Sequence[ReleaseLine],
     generated: str,
     diffs: Sequence[tuple[str, str]] = (),
-    since: ChangesSinceLast | None = None,
 ) -> str:
-    """Render the home page: changes, scores of models by benchmark, releases, and links to diff pages.
+    """Render the home page: scores of models by benchmark, releases, and links to diff pages.
 
     Current releases come first, sorted by name; of the same name, the latest first.
 
@@ -118,7 +95,6 @@ def render_index(
         lines: The releases.
         generated: The time, ISO 8601.
         diffs: The ids of the two releases of each comparison with a page.
-        since: The changes since the last state.
     """
     latest = sorted(lines, key=lambda line: line.release["created_at"], reverse=True)
     ordered = sorted(
@@ -129,19 +105,10 @@ def render_index(
         nav_name="home",
         lines=ordered,
         matrix=matrix(ordered),
-        since=since,
         marks=_marks(ordered),
-        labels={line.release["release_id"]: _labels(line) for line in ordered},
-        n_changes=MOST_CHANGES,
-        pages={line.release["release_id"]: line.page for line in lines},
         diffs=[(first, second, diff_link(first, second)) for first, second in diffs],
         generated=generated,
     )
-
-
-def _labels(line: ReleaseLine) -> dict[str, str]:
-    """Map each model of a release to its label."""
-    return {entry.who.name: entry.who.label for entry in (line.view.entries if line.view else ())}
 
 
 def _marks(lines: Sequence[ReleaseLine]) -> list[tuple[str, str, str]]:

@@ -1,25 +1,13 @@
-"""The index of reports: order, best models, links, and what changed since the last site."""
+"""The index of reports: order, best models and links."""
 
 import re
-from pathlib import Path
 from typing import Any
 
-import pytest
-
 from resources.reports import report_blocks as block
-from resources.reports.report_index import ReleaseLine, line_of, matrix, render_index, state_of
-from resources.reports.state import (
-    Changes,
-    ChangesSinceLast,
-    ScoreChange,
-    difference,
-    keep_state,
-    since_last,
-)
+from resources.reports.report_index import ReleaseLine, line_of, matrix, render_index
 from tests.resources.page_outline import outline
 from tests.resources.reports.report_rows import (
     HOSTILE,
-    VERSION,
     Page,
     plain,
     rank,
@@ -46,7 +34,7 @@ def test_the_best_models_are_the_first_by_rank_before_the_first_judge(data) -> N
     assert [entry.who.name for entry in found.best] == ["strong", "weak"] and found.n_models == 2
 
 
-def test_the_index_has_models_by_benchmarks_releases_changes_and_comparisons(data, golden) -> None:
+def test_the_index_has_models_by_benchmarks_releases_and_comparisons(data, golden) -> None:
     for row in data["scores"]:
         row |= {"label": f"{row['model']} (T=0)", "n_clusters": 20}
         row |= {"mark": "2 of 3 items were asked." if row["model"] == "strong" else None}
@@ -63,11 +51,7 @@ def test_the_index_has_models_by_benchmarks_releases_changes_and_comparisons(dat
         line(data, release_id="mmdu-3"),
         line(other, release_id="mmiu-1", name="mmiu"),
     ]
-    changed = [ScoreChange("mmdu-3", "strong", "78.0", "79.5")]
-    changed += [ScoreChange("mmdu-3", "weak", None, "1.0")] * 40
-    changes = Changes(["mmdu-3"], ["old-1"], [], [], changed)
-    since = ChangesSinceLast("2026-03-01T08:00:00+00:00", changes)
-    html = render_index(lines, "2026-03-03T10:02:11+00:00", [("mmdu-1", "mmdu-2")], since=since)
+    html = render_index(lines, "2026-03-03T10:02:11+00:00", [("mmdu-1", "mmdu-2")])
     golden("reports/index.txt", outline(html))
     links = Page(html).attributes("a", "href")
     names = ("mmdu-3", "mmiu-1", "open-1", "set-1", "mmdu-2", "mmdu-1")
@@ -77,7 +61,7 @@ def test_the_index_has_models_by_benchmarks_releases_changes_and_comparisons(dat
     # The benchmark of a release without scores is known all the same.
     assert line(answered).benchmark == "mmdu"
     without = render_index([line(data)], "2026-03-03")
-    assert "What changed" not in without and "There is none yet." in Page(without).text
+    assert "There is none yet." in Page(without).text
 
 
 def test_without_ranks_and_without_releases_the_index_says_so(data) -> None:
@@ -103,102 +87,9 @@ def test_the_matrix_has_releases_in_force_and_models_by_their_mean_rank(data):
     assert 'id="models"' not in render_index([line(data, is_current=False)], "2026-03-03")
 
 
-def test_the_state_has_what_is_shown_and_who_scored(data) -> None:
-    state = state_of([line(data)])
-    assert state == {
-        "mmdu-0123456789": {
-            "name": "mmdu",
-            "in_force": True,
-            "by": f"Overall Score, micro mean, judge gpt-4o, {VERSION}",
-            "scores": {"strong": "78.0", "weak": "41.0"},
-        }
-    }
-
-
 def test_hostile_names_are_only_text_and_nothing_is_loaded(data) -> None:
     data["scores"] = scores(HOSTILE, 50.0)
     rank(data, HOSTILE, 1)
     html = render_index([line(data, name=HOSTILE)], HOSTILE)
     Page(html).assert_hostile_is_text(2)
     assert not re.search(r"url\(|@import", html)
-
-
-# --- What changed since the last site ----------------------------------------------------------------
-
-FIRST, SECOND, THIRD = (f"2026-03-0{day}T08:00:00+00:00" for day in (1, 2, 3))
-
-
-def of_release(current: bool = True, by: str = "Overall, judge a", **scores: str) -> dict[str, Any]:
-    return {"name": "r", "in_force": current, "by": by, "scores": scores}
-
-
-ONE, TWO = {"r": of_release(a="1.0")}, {"r": of_release(a="2.0")}
-
-
-def test_each_kind_of_change_is_found() -> None:
-    of = of_release
-    states = {
-        "same": (of(a="1.0"), of(a="1.0")),
-        "replaced": (of(a="1.0"), of(False, a="1.0")),
-        "removed": (of(a="1.0"), None),
-        "never in force": (of(False), None),
-        "back": (of(False, a="1.0"), of(a="1.0")),
-        "judged otherwise": (of(a="1.0"), of(by="Overall, judge b", a="9.0")),
-        "first judged": (of(by="None, None"), of(a="4.0")),
-        "scored": (of(a="1.0", b="2.0", gone="3.0"), of(a="1.5", b="2.0", new="5.0")),
-        "new": (None, of(a="1.0")),
-    }
-    before, after = (
-        {name: state[place] for name, state in states.items() if state[place]} for place in (0, 1)
-    )
-    assert difference(before, after) == Changes(
-        ["new"],
-        ["replaced", "removed"],
-        ["back"],
-        ["judged otherwise"],
-        [
-            ScoreChange("first judged", "a", None, "4.0"),
-            ScoreChange("scored", "a", "1.0", "1.5"),
-            ScoreChange("scored", "new", None, "5.0"),
-            ScoreChange("scored", "gone", "3.0", None),
-        ],
-    )
-    assert not difference(after, after)
-
-
-def changes_at(folder: Path, state: dict[str, Any], when: str) -> Any:
-    """What the page that is made at this time says."""
-    file = folder / "index.json"
-    since = since_last(file, state)
-    keep_state(file, state, since, when)
-    return since
-
-
-def test_the_first_time_says_nothing_and_the_same_twice_says_the_same(tmp_path: Path) -> None:
-    assert changes_at(tmp_path, ONE, FIRST) is None
-    assert changes_at(tmp_path, ONE, SECOND) is None
-    # Killed before the state was kept, the page says the same again.
-    unkept = since_last(tmp_path / "index.json", TWO)
-    changed = changes_at(tmp_path, TWO, SECOND)
-    assert changed == unkept and changed.created_at == FIRST
-    assert changed.changes.scores == [ScoreChange("r", "a", "1.0", "2.0")]
-    # Made again, for example with a comparison of two releases, it says what it said.
-    content = (tmp_path / "index.json").read_bytes()
-    assert changes_at(tmp_path, TWO, THIRD) == changed
-    assert (tmp_path / "index.json").read_bytes() == content
-    back = changes_at(tmp_path, ONE, THIRD)
-    assert (back.created_at, back.changes.scores) == (SECOND, [ScoreChange("r", "a", "2.0", "1.0")])
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        *(b"", b"[]", b"{", b"\xff", b'{"made": "x", "state": [], "since": null}'),
-        b'{"made": "x", "state": {"r": 1}, "since": null}',
-        b'{"made": "x", "state": {}, "since": {"made": "x", "changes": {"scores": [[1]]}}}',
-    ],
-)
-def test_a_file_that_is_no_state_is_as_none_and_is_mended(tmp_path: Path, content: bytes) -> None:
-    (tmp_path / "index.json").write_bytes(content)
-    assert changes_at(tmp_path, ONE, FIRST) is None
-    assert changes_at(tmp_path, TWO, SECOND).created_at == FIRST

@@ -12,7 +12,7 @@ from PIL import Image as Picture
 
 from methods.prompts.messages import Image, Message, Text
 from resources.images.store import ImageStore
-from resources.llm.batches import read_results
+from resources.llm.batch_files import read_results
 from resources.llm.gateway import Gateway
 from resources.llm.ledger import Call, Charge, Ledger
 from resources.llm.ledger.batch_state import BatchItem, FailedRequest

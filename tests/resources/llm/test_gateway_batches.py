@@ -16,8 +16,9 @@ import pytest
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
 from methods.prompts.messages import Message
-from resources.llm import batches
-from resources.llm.batches import BatchError, poll_open_batches, read_results
+from resources.llm import batch_files, batches
+from resources.llm.batch_files import read_results
+from resources.llm.batches import BatchError, poll_open_batches
 from resources.llm.budget import BudgetReached
 from resources.llm.canary import ModelGivenUp
 from resources.llm.estimate import highest_cost
@@ -240,12 +241,12 @@ def test_a_look_that_takes_too_long_is_ended_in_good_order_and_the_others_are_po
 
 
 def test_more_than_a_file_may_hold_is_several_batches(tmp_path, slow, monkeypatch):
-    monkeypatch.setattr(batches, "MOST_REQUESTS", 4)
+    monkeypatch.setattr(batch_files, "MOST_REQUESTS", 4)
     hand_over(tmp_path, slow, 10)
     assert sorted(sizes_of(slow)) == [2, 4, 4]
 
     line = len(json.dumps(slow.lines(slow.batches[0])[0]))
-    monkeypatch.setattr(batches, "MOST_BYTES", 3 * (line + 5))
+    monkeypatch.setattr(batch_files, "MOST_BYTES", 3 * (line + 5))
     hand_over(tmp_path, slow, 17)
     assert sorted(sizes_of(slow)[:3]) == [1, 3, 3]
 

@@ -5,6 +5,7 @@ import os
 import shutil
 import sys
 from collections.abc import Iterator
+from multiprocessing import forkserver
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -67,6 +68,12 @@ def nobody_elses_make() -> None:
     """A `make` that a test starts is no part of the `make` that runs the tests."""
     for name in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES"):
         os.environ.pop(name, None)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def processes_of_the_run(nobody_elses_instance: None, nobody_elses_make: None) -> None:
+    """Processes of `PROCESSES` have the environment of the run, not that of the first test with one."""
+    forkserver.ensure_running()
 
 
 @pytest.fixture(autouse=True)

@@ -10,7 +10,7 @@ from filelock import FileLock
 
 PROCESSES = multiprocessing.get_context("forkserver")
 """Begins processes in hundredths of a second: their server has imported what takes long. They have the
-environment of the server's beginning, and not that of a test."""
+environment of the run, not that of a test (`processes_of_the_run`)."""
 PROCESSES.set_forkserver_preload(
     [
         *("duckdb", "pyarrow.parquet", "pytest", "resources.upkeep.restore"),

@@ -57,7 +57,7 @@ def ask(name: str, home: Path, models: Path) -> None:
 class Recorder(Api):
     def __init__(self) -> None:
         self.sent: list[tuple[str, str]] = []
-        super().__init__((4, 8), lambda asker, text: self.sent.append((asker, text)))
+        super().__init__((40, 80), lambda asker, text: self.sent.append((asker, text)))
         self.url = ""
 
 
@@ -106,7 +106,9 @@ def test_four_askers_on_two_machines_of_whom_four_are_killed_lose_nothing_and_as
             else:
                 assert name in killed
                 begin(name[0])
-        if len(killed) < N_KILLS and len(api.sent) >= (len(killed) + 1) * N // (N_KILLS + 1):
+        # On a busy machine the first answers may all be on their way to the disk.
+        is_due = len(api.sent) >= (len(killed) + 1) * N // (N_KILLS + 1) and len(ledger)
+        if len(killed) < N_KILLS and is_due:
             name = draw.choice(list(alive))
             alive[name].kill()
             killed.append(name)

@@ -2,6 +2,7 @@
 
 import io
 import re
+from contextlib import closing
 
 import httpx2
 import pytest
@@ -13,6 +14,7 @@ from extras.label_studio.client import LabelStudio, LabelStudioError
 from extras.label_studio.files import read_records
 from methods.review import KINDS
 from resources.images.store import ImageStore
+from resources.review.accounts import Accounts
 from resources.review.store import ReviewStore
 from review.import_export import import_records
 from tests.browser import FLAGS
@@ -54,6 +56,10 @@ class Team:
         monkeypatch.setattr(commands, "read_queue", lambda: self.items)
 
     def run(self, way, kind, reviewer, round=1):
+        """What the command returns; the reviewer has an account."""
+        with closing(Accounts(self.home / "review.sqlite")) as accounts:
+            if accounts.get(reviewer) is None:
+                accounts.add(reviewer, "expert")
         where = ["--url", self.server.url, "--kind", kind, "--round", str(round)]
         return loom(["review", "label-studio", way, *where, "--reviewer", reviewer])
 

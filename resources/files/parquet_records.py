@@ -1,8 +1,9 @@
 """Read untrusted Parquet files one record at a time, up to a size.
 
-A file of kilobytes may unpack to gigabytes: one long text that all records repeat, or lists of millions
-of nulls. The sizes in its footer may be wrong. So the page headers are read first, and records are
-measured as they are decoded.
+A file of kilobytes may unpack to gigabytes: one long text that all records or the values of one list
+repeat, or lists of millions of nulls. The sizes in its footer may be wrong. So the page headers are read
+first, then the lists of texts as references to distinct texts, and records are measured as they are
+decoded.
 """
 
 import io
@@ -98,6 +99,8 @@ def read_records(
         ArrowException, OSError: The file is damaged.
     """
     largest = _require_small_groups(file, table.metadata, columns, most_record_bytes)
+    if file is not None:
+        _require_small_lists(file, table.metadata, columns, most_bytes)
     batch_size = max(1, min(batch_size, most_record_bytes // max(1, largest)))
     n_bytes = n_records = 0
     for batch in table.iter_batches(batch_size=batch_size, columns=columns and list(columns)):
@@ -119,6 +122,51 @@ def read_records(
         )
 
 
+def _require_small_lists(
+    file: IO[bytes], metadata: "pq.FileMetaData", columns: Sequence[str] | None, most_bytes: int
+) -> None:
+    """Raise BoundedReadError if the texts of all lists, each as often as it occurs, take too many bytes."""
+    import pyarrow.parquet as pq
+
+    schema = metadata.schema
+    paths = [
+        column.path
+        for column in map(schema.column, range(len(schema)))
+        if (columns is None or column.path.partition(".")[0] in columns)
+        and column.max_repetition_level > 0
+        and column.physical_type == "BYTE_ARRAY"
+    ]
+    # Batches of one record would copy the distinct texts for each of them.
+    table = pq.ParquetFile(file, metadata=metadata, read_dictionary=paths, pre_buffer=False)
+    n_bytes = 0
+    for number in range(metadata.num_row_groups if paths else 0):
+        for path in paths:
+            for column in table.read_row_group(number, [path]).columns:
+                n_bytes += sum(map(_n_decoded_bytes, column.chunks))
+            if n_bytes > most_bytes:
+                raise BoundedReadError(
+                    "oversized_bytes", f"its lists have more than {most_bytes:,} bytes, decoded"
+                )
+
+
+def _n_decoded_bytes(values: "pa.Array") -> int:
+    """Return the bytes of the texts in an array of references to them."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    kind = values.type
+    if pa.types.is_dictionary(kind):
+        lengths = pc.binary_length(values.dictionary).cast(pa.int64())
+        return pc.sum(lengths.take(values.indices)).as_py() or 0
+    if pa.types.is_struct(kind):
+        parts = values.flatten()
+    elif pa.types.is_map(kind):
+        parts = [values.keys, values.items]
+    else:
+        parts = [values.flatten()] if pa.types.is_nested(kind) else []
+    return sum(map(_n_decoded_bytes, parts))
+
+
 def _require_small_groups(
     file: IO[bytes] | None,
     metadata: "pq.FileMetaData",
@@ -136,6 +184,7 @@ def _require_small_groups(
         The most bytes of a record: the sum of the largest page of each column.
     """
     largest = 0
+    schema = metadata.schema
     n_left = 0 if file is None else file.seek(0, io.SEEK_END)
     for number in range(metadata.num_row_groups):
         group = metadata.row_group(number)
@@ -154,7 +203,9 @@ def _require_small_groups(
                 n_values += page.n_values
                 n_bytes += page.n_bytes
                 largest_page = max(largest_page, page.n_bytes)
-                _require_small(group.num_rows, n_values, n_bytes, most_record_bytes)
+                # Texts of a fixed length, too, may be in the file once and in a list many times.
+                n_decoded = max(n_bytes, n_values * schema.column(place).length)
+                _require_small(group.num_rows, n_values, n_decoded, most_record_bytes)
             n_record_bytes += largest_page
         largest = max(largest, n_record_bytes)
     return largest

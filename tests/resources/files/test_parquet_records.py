@@ -82,6 +82,47 @@ def test_a_record_that_is_too_large_is_not_decoded_whatever_the_footer_says(tmp_
         assert pa.total_allocated_bytes() - before < 5_000_000
 
 
+@pytest.mark.parametrize("kind", [pa.string(), pa.binary(10_000), pa.map_(pa.string(), pa.int8())])
+def test_a_list_that_repeats_one_text_is_refused_before_it_is_decoded(tmp_path, kind):
+    path, texts = tmp_path / "a.parquet", [b"a" * 10_000] * 20_000
+    if pa.types.is_map(kind):
+        column = pa.array([[(text, 0) for text in texts]], kind)
+    else:
+        column = pa.array([texts], pa.list_(kind))
+    pq.write_table(pa.table({"texts": column}), path, compression="zstd")
+    assert path.stat().st_size < 20_000
+    with path.open("rb") as file:
+        before = pa.total_allocated_bytes()
+        with pytest.raises(BoundedReadError, match="has more than|have more than"):
+            next(read_records(file, open_parquet(file), 100_000_000))
+        assert pa.total_allocated_bytes() - before < 5_000_000
+
+
+def test_records_with_nested_texts_come_back(tmp_path):
+    rows = [
+        {
+            "a": ["x", "y", "x", None],
+            "s": [{"k": "a"}, {"k": None}],
+            "m": [("a", "1")],
+            "f": [1, 2],
+        },
+        {"a": [], "s": None, "m": [], "f": [3, 4]},
+    ]
+    schema = pa.schema(
+        {
+            "a": pa.large_list(pa.string()),
+            "s": pa.list_(pa.struct({"k": pa.binary()})),
+            "m": pa.map_(pa.string(), pa.string()),
+            "f": pa.list_(pa.int32(), 2),
+        }
+    )
+    table = pa.Table.from_pylist(rows * 20, schema)
+    pq.write_table(table, tmp_path / "a.parquet")
+    with (tmp_path / "a.parquet").open("rb") as file:
+        batches = list(read_records(file, open_parquet(file), 8_000))
+    assert [row for batch in batches for row in batch.to_pylist()] == table.to_pylist()
+
+
 def test_a_row_group_is_read_up_to_a_size(tmp_path, monkeypatch):
     monkeypatch.setattr(parquet_records, "MOST_GROUP_BYTES", 1_000_000)
     texts = [f"{n}" + "a" * 100_000 for n in range(20)]
@@ -233,7 +274,8 @@ def test_pages_that_many_columns_share_are_not_read_for_each_of_them(header):
         path_in_schema="text",
     )
     group = SimpleNamespace(num_columns=1, num_rows=1, column=lambda _: chunk)
-    metadata = SimpleNamespace(num_row_groups=100, row_group=lambda _: group)
+    schema = SimpleNamespace(column=lambda _: SimpleNamespace(length=0))
+    metadata = SimpleNamespace(num_row_groups=100, row_group=lambda _: group, schema=schema)
     with pytest.raises(PageHeaderError, match="take more bytes than the file"):
         next(read_records(file, SimpleNamespace(metadata=metadata), 1_000_000))
     assert file.n_reads <= 2 * n_bytes

@@ -11,6 +11,7 @@ from methods.choice.alphabet import CAPITALS, LETTERS, SMALLS
 from methods.choice.languages import SOURCE_LANGUAGE
 from methods.evaluation.items import Item
 from methods.ids import content_id
+from methods.invisible_characters import visible_text
 from methods.prompts.messages import IMAGE_HERE, Message, Text, interleave
 from methods.prompts.parsing import ParseError
 from methods.prompts.prompt_template import PromptTemplate, TemplateError
@@ -165,9 +166,10 @@ def equal_to_right(choices: Sequence[str], key: str) -> str | None:
     Returns:
         The letter of such a choice; None if there is none.
     """
-    right = choices[LETTERS.index(key)].strip()
+    right = visible_text(choices[LETTERS.index(key)])
     lettered = zip(LETTERS, choices, strict=False)
-    return next((each for each, text in lettered if each != key and text.strip() == right), None)
+    same = (letter for letter, text in lettered if letter != key and visible_text(text) == right)
+    return next(same, None)
 
 
 def with_letters(choices: Sequence[str]) -> str:

@@ -126,10 +126,14 @@ _LISTED = re.compile(
     re.MULTILINE,
 )
 """Latin words in a list in a text of another script, such as "adidas、nike"."""
+_PART_OF_NAMES = rf"[{_CAPITALS}][^\W_]*+(?:['’]\w++|-(?![{_CAPITALS}]|\d+\b)\w++)*+"
+"""A name between separators, which a hyphen before a capital or a number is, too."""
 _ALL_NAMES = re.compile(
-    rf"\W*(?:\d{{1,2}}[.)、]\s*)?{_NAME}(?:[\s,、，;；/&.•·-]+(?:(?:{_LINKS}|and|of|the)\s+)*(?:{_NAME}|\d+[.)]?))+\W*"
+    rf"\W*(?:\d{{1,2}}[.)、]\s*)?{_PART_OF_NAMES}"
+    rf"(?:[\s,、，;；/&.•·-]++(?:(?:{_LINKS}|and|of|the)\s++)*+(?:{_PART_OF_NAMES}|\d++\)?+))+\W*"
 )
-"""A text that consists of at least two names."""
+"""A text that consists of at least two names. No part of it can be read in two ways: that takes time
+that grows exponentially."""
 _BRACKETS = re.compile(r"[(（\[【][^()（）\[\]【】\n]{1,60}[)）\]】]")
 _WORD = re.compile(r"[^\W\d_]+")
 

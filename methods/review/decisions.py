@@ -38,9 +38,11 @@ AHEAD = timedelta(days=1)
 """The largest difference by which the clock of another machine may be ahead."""
 
 _TIME = re.compile(r"[0-9][0-9TWZ:.,+ -]{7,40}")
-_UNSEEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-"""Invisible characters: control characters except tabs and line ends, marks of text direction, and lone
-surrogates, which no file can hold.
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\U000e0000-\U000e007f]"
+)
+"""Invisible characters: control characters except tabs and line ends, marks of text direction, lone
+surrogates, which no file can hold, and tags, which can spell a text.
 """
 _IMAGE_REFERENCE = re.compile(IMAGE_NAME, re.IGNORECASE)
 

@@ -1,6 +1,7 @@
 """Word-level diff of two contents of a review item."""
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from difflib import SequenceMatcher
 from itertools import zip_longest
@@ -16,7 +17,10 @@ Difference = tuple[str, list[tuple[Op, str]]]
 _WORDS = re.compile(r"\s+|\w+|[^\w\s]")
 """Words, marks and spaces. Spaces are included, so that the pieces make the whole text."""
 MOST_COMPARED = 20_000
-"""Words, marks and spaces that are compared in all texts of an item together; this takes up to 3 s."""
+"""Words, marks and spaces that are compared in all texts of an item together."""
+MOST_STEPS = 100_000_000
+"""The most steps for two texts: their pairs of equal words, and their words, times the words of the
+shorter one. difflib takes up to 3 s for them; ordinary texts take far less."""
 _WITH_TURNS = ("dialogue",)
 """Kinds with a list of turns that people may extend, shorten and reorder, so that the number in a label
 is only a position."""
@@ -56,7 +60,8 @@ def word_differences(before: str, after: str, most: int = MOST_COMPARED) -> list
 
     In a text of 200 words or more, very frequent words are only matched next to other matches, since
     the exact comparison of a thousand equal words takes half a minute. Of two texts that have more than
-    `most` together, one is completely removed and the other completely added.
+    `most` together, or take more than MOST_STEPS, one is completely removed and the other completely
+    added.
 
     Args:
         before: The old text.
@@ -69,12 +74,14 @@ def word_differences(before: str, after: str, most: int = MOST_COMPARED) -> list
     if before == after:
         return [("same", before)] if before else []
     old, new = _WORDS.findall(before), _WORDS.findall(after)
+    whole: tuple[tuple[Op, str], ...] = (("removed", before), ("added", after))
     if len(old) + len(new) > most:
-        whole: tuple[tuple[Op, str], ...] = (("removed", before), ("added", after))
         return [(side, text) for side, text in whole if text]
     # difflib ignores frequent words of the second text only, so the longer text must be the second.
     swapped = len(old) > len(new)
     texts = (new, old) if swapped else (old, new)
+    if _n_steps(*texts) > MOST_STEPS:
+        return [(side, text) for side, text in whole if text]
     pieces: list[tuple[Op, str]] = []
     for op, i, j, k, m in SequenceMatcher(None, *texts).get_opcodes():
         if swapped:
@@ -85,6 +92,14 @@ def word_differences(before: str, after: str, most: int = MOST_COMPARED) -> list
         sides: tuple[tuple[Op, list[str]], ...] = (("removed", old[i:j]), ("added", new[k:m]))
         pieces += [(side, "".join(part)) for side, part in sides if part]
     return pieces
+
+
+def _n_steps(shorter: Sequence[str], longer: Sequence[str]) -> int:
+    """Return the most steps of difflib, which leaves out words that are frequent in the longer text."""
+    counts = Counter(longer)
+    most = len(longer) // 100 + 1 if len(longer) >= 200 else len(longer)
+    n_pairs = sum(counts[word] for word in shorter if counts[word] <= most)
+    return (n_pairs + len(shorter)) * len(shorter)
 
 
 def _by_label(

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from methods.invisible_characters import visible_text
 from methods.prompts.messages import IMAGE_HERE
 
 Path = tuple[str | int, ...]
@@ -56,7 +57,7 @@ def require_texts(texts: Mapping[Path, object]) -> None:
 
 
 def require_different(texts: Mapping[Path, object], sentence: str) -> None:
-    """Check that no text occurs twice.
+    """Check that no text occurs twice, as readers see it.
 
     Args:
         texts: The texts by path.
@@ -67,9 +68,9 @@ def require_different(texts: Mapping[Path, object], sentence: str) -> None:
     """
     earlier: set[str] = set()
     for path, text in _strings(texts).items():
-        if text.strip() in earlier:
+        if visible_text(text) in earlier:
             raise EditFault(sentence, path)
-        earlier.add(text.strip())
+        earlier.add(visible_text(text))
 
 
 def require_placeholders(edited: Mapping[Path, object], original: Mapping[Path, str]) -> None:

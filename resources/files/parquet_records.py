@@ -1,7 +1,7 @@
 """Read untrusted Parquet files one record at a time, up to a size.
 
 A file of kilobytes may unpack to gigabytes: one long text that all records or the values of one list
-repeat, or lists of millions of nulls. The sizes in its footer may be wrong. So the page headers are read
+repeat, or lists of millions of nulls. The sizes in its footer may be wrong. So page headers are read
 first, then the lists of texts as references to distinct texts, and records are measured as they are
 decoded.
 """
@@ -125,7 +125,7 @@ def read_records(
 def _require_small_lists(
     file: IO[bytes], metadata: "pq.FileMetaData", columns: Sequence[str] | None, most_bytes: int
 ) -> None:
-    """Raise BoundedReadError if the texts of all lists, each as often as it occurs, take too many bytes."""
+    """Raise BoundedReadError if the texts of all lists, each as often as it occurs, are too large."""
     import pyarrow.parquet as pq
 
     schema = metadata.schema

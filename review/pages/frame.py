@@ -99,7 +99,7 @@ def version() -> str:
 
 def language_of(request: Request) -> str:
     """Return the reader's chosen language; else Chinese if the browser prefers it, or English."""
-    chosen = request.cookies.get(LANGUAGE_COOKIE)
+    chosen = security.cookie_of(request, LANGUAGE_COOKIE)
     if chosen in LANGUAGES:
         return chosen
     return "zh" if request.headers.get("accept-language", "").lower().startswith("zh") else "en"

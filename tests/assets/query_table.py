@@ -129,7 +129,7 @@ choice/items | item_id | language entry_id |
 choice/mmiu_subjects | entry_id +page_id +image_id | page_id image_id entry_id split |
 quality/dialogues | set_id dialogue_id | entries.entry_id image_sets.entry_id | questions
 quality/found | dialogue_id turn | questions.question_id | questions
-evaluate/answered_items_of | model ordinal | release_id ITEM |
+evaluate/answered_items_of | ordinal model | release_id ITEM |
 evaluate/answered_releases | release_id | |
 evaluate/answering_models_of | model | release_id ITEM answers.answer answers.status |
 evaluate/answers_of | model ordinal trial turn | release_id ITEM |

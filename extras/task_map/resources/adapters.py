@@ -35,6 +35,8 @@ LARGEST_ALPHA = 1_000_000
 MOST_PATTERNS, MOST_CHARACTERS = 1_000, 50_000
 """Limits of the patterns, each side of a | counted, and of their characters. Every pattern is tried on
 every module. Models have some hundreds of modules with an adapter."""
+MOST_COMPARED = 100_000_000
+"""The most characters of modules' names, times the patterns: half a minute."""
 _PATTERN = re.compile(r"(?:[\w|^$-]|\\\.|\.\*?)+")
 """Names of modules, with the signs of regular expressions that glob patterns can express."""
 _DOT = re.compile(r"\\\.|\.\*?")
@@ -62,6 +64,7 @@ class Adapter:
         self._ranks = self._by_pattern("rank_pattern")
         self._alphas = self._by_pattern("alpha_pattern")
         self.modules = self._modules()
+        self._require_few_comparisons()
 
     @property
     def base(self) -> str:
@@ -120,6 +123,15 @@ class Adapter:
             raise TaskVectorError(
                 f"{self._where} has no positive r and lora_alpha up to {LARGEST_ALPHA:,} in {CONFIG}: "
                 "copy that file again."
+            )
+
+    def _require_few_comparisons(self) -> None:
+        patterns = [pattern.pattern for pattern, _ in (*self._ranks, *self._alphas)]
+        n_patterns = len(patterns) + sum(pattern.count("|") for pattern in patterns)
+        if sum(map(len, self.modules)) * n_patterns > MOST_COMPARED:
+            raise TaskVectorError(
+                f"{self._where} has names of modules that are too long or too many for the patterns in "
+                f"{CONFIG}: give fewer patterns."
             )
 
     def _by_pattern(self, name: str) -> ValuesByPattern:

@@ -11,6 +11,7 @@ from methods.choice.lettered import (
     LETTERS,
     assign_letters,
     choices_in_order,
+    equal_to_right,
     letter_in,
     original_order,
     question_and_hint,
@@ -163,6 +164,11 @@ def test_mmiu_asks_in_the_words_of_table_b_2() -> None:
         "Choices:\n(A) crow\n(B) owl\n"
         "Hint: Please answer the option directly like A, B, C, D…"
     )
+
+
+def test_a_choice_that_differs_from_the_right_one_in_what_nobody_sees_is_found() -> None:
+    assert equal_to_right(["mill", "tower", "mill\u200b\ufe0f"], "A") == "C"
+    assert equal_to_right(["mill", "tower"], "A") is None
 
 
 @pytest.mark.parametrize("question", [f"{IMAGE_HERE}\nWhich?", f"Is {IMAGE_HERE} red?"])

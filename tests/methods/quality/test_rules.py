@@ -42,6 +42,8 @@ def test_a_text_of_twelve_words_needs_a_full_stop_and_a_question_of_four_its_mar
         # A quoted word in another script is no other language: one of four words.
         ("The sign says 福", "en", None),
         *(("", language, None) for language in SCRIPTS_OF),
+        # There are exponentially many ways to divide these into names.
+        *((names, "zh", "Latin") for names in ("A-" * 60 + "A x", "A 1. " * 60 + "x")),
     ],
 )
 def test_a_text_is_in_the_wanted_language_until_something_tells_otherwise(text, language, named):

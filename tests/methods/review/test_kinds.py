@@ -80,6 +80,11 @@ BAD = [
     ("multiple_choice", {"choices": {"A": "A tower"}}, "at least 2"),
     ("multiple_choice", {"choices": {"A": "x", "C": "y"}}, "A, B, C and so on"),
     ("multiple_choice", {"choices": {"A": "x", "B": " x "}}, "choices B: an earlier choice has"),
+    (
+        "multiple_choice",
+        {"choices": {"A": "x", "B": "x\u200d"}},
+        "choices B: an earlier choice has",
+    ),
     ("reference", {"reference": None}, "reference: this text is empty"),
     ("reference", {"reference": "<ImageHere>"}, "reference: "),
     ("pair", {"winner": "C"}, "winner: this is one of A, B, tie"),
@@ -232,6 +237,16 @@ def asked(question, answer):
     return {"question": question, "answer": answer}
 
 
+SYMBOLS = "".join(map(chr, range(0x2200, 0x2264))) * 50
+"""Each of a hundred symbols as often as it may occur in a text that difflib compares exactly."""
+
+
+def test_texts_that_take_too_many_steps_are_not_compared():
+    after = "".join(char if place % 2 else "!" for place, char in enumerate(SYMBOLS))
+    assert word_differences(SYMBOLS, after) == [("removed", SYMBOLS), ("added", after)]
+    assert len(word_differences(SYMBOLS[:500], after[:500])) > 500
+
+
 def test_words_are_compared_and_spaces_kept():
     assert word_differences("A red tower.", "A blue tower!") == [
         ("same", "A "),
@@ -247,6 +262,7 @@ def test_words_are_compared_and_spaces_kept():
 @example("a " * 1_900, "a " * 1_900 + "b")
 @example(" ".join(map(str, range(1_900))), " ".join(map(str, reversed(range(1_900)))))
 @example("", "a " * 1_000_000)
+@example(SYMBOLS, "".join(char + "!" for char in SYMBOLS[::2]))
 @given(st.text(), st.text())
 def test_the_pieces_give_both_texts_back_and_no_edit_takes_long_to_compare(before, after):
     pieces = word_differences(before, after)

@@ -300,6 +300,7 @@ class TestCheckDecision:
             (record(verdict="edit"), "give the whole content"),
             (edit(turns=[TURN | {"answer": "<image-3>."}]), "turns 1 answer: <image-3> is none"),
             (edit(turns=[TURN | {"answer": "a \u202e b"}]), "turns 1 answer: U\\+202E is"),
+            (edit(turns=[TURN | {"answer": "a\U000e0062"}]), "turns 1 answer: U\\+E0062 is"),
             (record(note="a\0b"), "note: U\\+0000 is an invisible control character"),
             (edit(turns=[TURN | {"answer": "x" * 500_000}]), "bytes and may have 500,000"),
         ],

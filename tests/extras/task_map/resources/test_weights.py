@@ -150,6 +150,15 @@ def test_a_configuration_that_cannot_be_used_is_named(folder, config, why) -> No
         read_products(folder)
 
 
+def test_names_of_modules_that_take_long_to_compare_with_the_patterns_are_refused(folder) -> None:
+    patterns = {f"a{n}": 2 for n in range(1_000)}
+    save_adapter(
+        folder / "spot", {"x" * 60_000: factors(2)[MODULE.format(1)]}, rank_pattern=patterns
+    )
+    with pytest.raises(TaskVectorError, match="too long or too many for the patterns"):
+        read_products(folder)
+
+
 def changed(**factor: Floats) -> Factors:
     """The factors of spot, with another B or A of its second module."""
     up, down = factors(2)[MODULE.format(1)]

@@ -19,7 +19,7 @@ from sqlalchemy import (
     event,
 )
 
-from resources.migrations import current_version
+from resources.migrations import StoreError, current_version
 
 RESTORE = (
     "restore a backup (vlm-loom workspace restore), or, to begin without it, move it and any -wal file "
@@ -49,6 +49,15 @@ class StoreKind:
     def newest_version(self) -> int:
         """Return the version of a store after this version of vlm-loom has opened and upgraded it."""
         return current_version(self.steps)
+
+    def damage_error(self, path: Path, reason: object) -> StoreError:
+        """Return the error for a damaged file.
+
+        Args:
+            path: The file.
+            reason: What is damaged.
+        """
+        return StoreError(f"{path} is damaged ({reason}): {self.if_damaged}.")
 
 
 class Store(Protocol):
@@ -80,6 +89,9 @@ class Store(Protocol):
 
     def require_in_place(self) -> None:
         """Raise StoreError if the store was deleted or replaced since it was opened."""
+
+    def damage_error(self, reason: str) -> StoreError:
+        """Return the error for content that cannot be read, with the advice for this store."""
 
     def close(self) -> None:
         """Close the idle connections. A later use opens new ones."""

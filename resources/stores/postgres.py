@@ -139,6 +139,9 @@ class PostgresStore:
     def require_in_place(self) -> None:
         """Does not raise. The first query reports an unreachable server."""
 
+    def damage_error(self, reason: str) -> StoreError:
+        return StoreError(f"{self.shown} is damaged ({reason}): {_restoring(self.kind.name)}.")
+
     def close(self) -> None:
         self._engine.dispose()
 
@@ -228,10 +231,7 @@ def store_error(error: BaseException, shown: str, name: str) -> BaseException:
     advice = next((text for start, text in _ADVICE.items() if code.startswith(start)), None)
     message = " ".join(str(error).split()) or type(error).__name__
     if isinstance(error, _DAMAGED):
-        return StoreError(
-            f"{shown} lacks tables that it had ({message}): restore it with pg_restore, or, to "
-            f"begin without it, rename its schema (ALTER SCHEMA {name} RENAME TO ...)."
-        )
+        return StoreError(f"{shown} lacks tables that it had ({message}): {_restoring(name)}.")
     if code.startswith(_AWAY) or (
         not code and isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)
     ):
@@ -241,6 +241,14 @@ def store_error(error: BaseException, shown: str, name: str) -> BaseException:
     if advice:
         return StoreError(f"{shown} cannot be used ({message}): {advice}.")
     return error
+
+
+def _restoring(name: str) -> str:
+    """Return the advice for a store without its tables or rows, in the schema `name`."""
+    return (
+        "restore it with pg_restore, or, to begin without it, rename its schema "
+        f"(ALTER SCHEMA {name} RENAME TO ...)"
+    )
 
 
 def _session(address: str, shown: str, name: str, options: str) -> psycopg.Connection:

@@ -117,6 +117,9 @@ class SqliteStore:
                 "(vlm-loom workspace restore, if there is a backup), and start again."
             )
 
+    def damage_error(self, reason: str) -> StoreError:
+        return self.kind.damage_error(self.path, reason)
+
     def close(self) -> None:
         self._engine.dispose()
 
@@ -127,7 +130,7 @@ class SqliteStore:
         code = result_code(error)
         if is_damaged(error):
             message = str(error).partition(" with text ")[0]
-            return StoreError(f"{self.path} is damaged ({message}): {self.kind.if_damaged}.")
+            return self.damage_error(message)
         if code in REFUSED:
             if code == sqlite3.SQLITE_CANTOPEN and (limit := exhaustion_message(error)):
                 return limit
@@ -335,7 +338,7 @@ def _explained(kind: StoreKind, path: Path) -> Iterator[None]:
         if not is_writable(path):
             raise StoreError(unwritable(path, error)) from error
         if is_damaged(error):
-            raise StoreError(f"{path} is damaged ({error}): {kind.if_damaged}.") from error
+            raise kind.damage_error(path, error) from error
         raise StoreError(
             f"{path} cannot be opened ({error}): put that right, and start again."
         ) from error

@@ -21,7 +21,7 @@ from sqlalchemy import (
     update,
 )
 
-from resources.llm.ledger.calls import Call, Charge, current_time, pack, unpack
+from resources.llm.ledger.calls import Call, Charge, current_time, pack, request_of
 from resources.llm.ledger.calls import insert as add_rows
 from resources.llm.ledger.file import BATCH_ITEMS, BATCH_WAITS, BATCHES
 from resources.llm.ledger.ledger import Ledger
@@ -97,7 +97,7 @@ class BatchState:
         """Return the item of a request; None if it is in no batch and has no failure."""
         with self._store.read() as connection:
             row = connection.execute(_ITEM, {"of_key": key}).first()
-        return None if row is None else _item(row)
+        return None if row is None else self._item(row)
 
     def waiting(self, batch: str) -> dict[str, BatchItem]:
         """Return the waiting items of a batch by key."""
@@ -105,7 +105,11 @@ class BatchState:
             BATCH_ITEMS.c.state == "waiting", BATCH_ITEMS.c.batch == batch
         )
         with self._store.read() as connection:
-            return {row.key: _item(row) for row in connection.execute(query)}
+            return {row.key: self._item(row) for row in connection.execute(query)}
+
+    def _item(self, row: Row[Any]) -> BatchItem:
+        """Decompress the request of a row. Raises StoreError if it is damaged."""
+        return BatchItem._make(row)._replace(request=request_of(row, self._store))
 
     def batches(self, *, still_open: bool = False) -> list[Batch]:
         """Return all batches, the oldest first; with `still_open` only those that have not ended."""
@@ -260,10 +264,6 @@ class BatchState:
             of_kind = BATCH_ITEMS.c.stage == stage, BATCH_ITEMS.c.kind == kind
             failed = BATCH_ITEMS.c.state == "failed"
             connection.execute(delete(BATCH_ITEMS).where(*of_kind, failed))
-
-
-def _item(row: Row[Any]) -> BatchItem:
-    return BatchItem._make(row)._replace(request=unpack(row[-1]))
 
 
 def _take(connection: Connection, batch: str, item: BatchItem) -> bool:

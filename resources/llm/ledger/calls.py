@@ -12,6 +12,7 @@ from methods.ids import canonical_json
 from methods.json_text import from_json
 from resources.llm.ledger.file import CALLS, CHARGES
 from resources.llm.request import Completion, Failure, Outcome
+from resources.stores import Store
 from resources.stores.inserts import insert_missing
 
 ANSWERED = "answered"
@@ -153,6 +154,14 @@ def readable(packed: bytes) -> dict[str, object] | None:
     except (zlib.error, ValueError, TypeError):
         return None
     return request if isinstance(request, dict) else None
+
+
+def request_of(row: Any, store: Store) -> dict[str, object]:
+    """Decompress the canonical request of a row of `store`. Raises StoreError if it is damaged."""
+    request = readable(row.request)
+    if request is None:
+        raise store.damage_error(f"the request of the row {row.key} cannot be read")
+    return request
 
 
 class DuplicateCallError(Exception):

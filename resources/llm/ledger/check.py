@@ -43,7 +43,7 @@ def require_sound(path: Path) -> None:
             _require_damaged(path, error)
             result = str(error)
     if result != "ok":
-        raise StoreError(f"{path} is damaged ({_one_line(result)}): {LEDGER.if_damaged}.")
+        raise LEDGER.damage_error(path, _one_line(result))
 
 
 def has_calls(path: Path) -> bool:

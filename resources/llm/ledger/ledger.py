@@ -34,7 +34,7 @@ from resources.llm.ledger.calls import (
     DuplicateCallError,
     current_time,
     outcome_of,
-    unpack,
+    request_of,
 )
 from resources.llm.ledger.calls import insert as add_rows
 from resources.llm.ledger.check import require_sound
@@ -126,7 +126,7 @@ class Ledger:
     def calls(self, keys: Sequence[str]) -> Iterator[Call]:
         """Yield the stored calls of the requests `keys`."""
         for row in self._of_keys(_CALLS.where(_OF_KEYS), keys):
-            yield _unpacked(Call(*row))
+            yield self._unpacked(Call(*row))
 
     def _of_keys(
         self, query: Select[*tuple[Any, ...]], keys: Sequence[str]
@@ -151,7 +151,11 @@ class Ledger:
         """Yield every call, sorted by key."""
         with self._store.streamed() as connection:
             for row in connection.execute(_CALLS.order_by(CALLS.c.key)):
-                yield _unpacked(Call(*row))
+                yield self._unpacked(Call(*row))
+
+    def _unpacked(self, row: Call) -> Call:
+        """Decompress the request of a row. Raises StoreError if it is damaged."""
+        return row._replace(request=request_of(row, self._store))
 
     def renew(self, renewal: ReAskDecision) -> None:
         """Store a decision to ask requests again. Existing answers stay."""
@@ -206,7 +210,7 @@ class Ledger:
         with self._store.transaction() as connection:
             rows = connection.execute(_CALLS.where(IS_UNREAD)).all()
             unread = [
-                _unpacked(call)
+                self._unpacked(call)
                 for call in itertools.starmap(Call, rows)
                 if decision.covers(f"{call.endpoint} {call.model}", call.stage, call.prompt_version)
             ]
@@ -270,12 +274,6 @@ class Ledger:
     def __len__(self) -> int:
         with self._store.read() as connection:
             return int(connection.execute(select(func.count()).select_from(CALLS)).scalar_one())
-
-
-def _unpacked(row: Call) -> Call:
-    """Decompress the request of a row."""
-    packed: bytes = row.request  # type: ignore[assignment]
-    return row._replace(request=unpack(packed))
 
 
 ROWS_AT_ONCE = 2000

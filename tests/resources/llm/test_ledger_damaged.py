@@ -2,6 +2,7 @@
 
 import shutil
 import sqlite3
+import zlib
 from collections.abc import Callable
 from contextlib import closing
 from functools import partial
@@ -10,11 +11,14 @@ from pathlib import Path
 import pytest
 
 from resources.llm.ledger import Ledger
+from resources.llm.ledger.batch_state import BatchState
 from resources.llm.ledger.check import check_all, require_sound
+from resources.llm.ledger.file import CALLS
+from resources.llm.ledger.ledger import ReAskDecision
 from resources.migrations import StoreError
 from tests.doubles.openai_api import Api, serving
-from tests.resources.llm.damaged_ledgers import HARMS, fill
-from tests.resources.llm.entries import call, gateway_of, questions
+from tests.resources.llm.damaged_ledgers import HARMS, entry, fill
+from tests.resources.llm.entries import BATCH_ITEM, call, gateway_of, questions
 
 CONCURRENCY = 4
 
@@ -160,6 +164,50 @@ def test_a_value_that_is_none_of_its_column_is_found(path, change, column):
         connection.execute(f"UPDATE calls SET {change} WHERE seq = 3")
 
     assert check_all(path).wrong == [f"row 3 of calls has a {column} that cannot be read"]
+
+
+RE_ASK_ALL = ReAskDecision(None, None, None)
+
+
+@pytest.mark.parametrize("content", [b"\0", zlib.compress(b"{"), zlib.compress(b"[]")])
+@pytest.mark.parametrize(
+    "read",
+    [
+        list,
+        lambda ledger: list(ledger.calls([entry(1).key])),
+        lambda ledger: ledger.forget_unread(RE_ASK_ALL),
+        lambda ledger: BatchState(ledger).item(BATCH_ITEM.key),
+        lambda ledger: BatchState(ledger).waiting(BATCH_ITEM.batch),
+    ],
+    ids=["all", "some", "unread", "batch item", "batch"],
+)
+def test_a_request_that_cannot_be_read_is_one_sentence_with_the_advice(path, content, read):
+    fill(path)
+    with closing(Ledger(path)) as ledger:
+        BatchState(ledger).add_batch(BATCH_ITEM.batch, "it", [BATCH_ITEM])
+        with closing(sqlite3.connect(path)) as connection, connection:
+            for table in ("calls", "batch_items"):
+                connection.execute(f"UPDATE {table} SET request = ?", [content])
+            connection.execute("UPDATE calls SET outcome = 'unread'")
+
+        said = refused(path, lambda: read(ledger))
+
+    assert "is damaged (the request of the row " in said
+    assert "cannot be read): restore a backup (vlm-loom workspace restore)" in said
+
+
+@pytest.mark.slow
+def test_a_request_that_cannot_be_read_on_a_server_has_the_advice_for_a_server(
+    path, postgres, monkeypatch
+):
+    monkeypatch.setenv("LOOM_STORES", postgres.database())
+    with closing(Ledger(path)) as ledger:
+        ledger.add([entry(1)])
+        with ledger._store.transaction() as connection:
+            connection.execute(CALLS.update().values(request=b"\0"))
+
+        with pytest.raises(StoreError, match="is damaged .*: restore it with pg_restore"):
+            list(ledger)
 
 
 def test_a_text_that_cannot_be_decoded_is_one_sentence(path):

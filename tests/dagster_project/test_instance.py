@@ -109,6 +109,14 @@ def test_a_file_that_is_no_database_is_named_with_what_to_do(loom_home: Path) ->
     )
 
 
+@pytest.mark.usefixtures("loom_home")
+def test_a_run_that_finds_no_code_server_queues_again_for_minutes() -> None:
+    with open_instance() as instance:
+        queue = instance.get_concurrency_config().run_queue_config
+    assert queue is not None
+    assert (queue.max_user_code_failure_retries, queue.user_code_failure_retry_delay) == (10, 15)
+
+
 def test_an_empty_database_is_named_and_gets_its_tables_again(loom_home, capsys):
     with open_instance():
         pass

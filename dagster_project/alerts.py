@@ -12,13 +12,15 @@ import dagster as dg
 from assets.common.failures import WAITS
 from dagster_project.job_runs import is_interrupt
 from dagster_project.progress import failed_checks, root_cause, why_step_failed
-from dagster_project.run_tags import MAX_RETRIES, WILL_RETRY
+from dagster_project.run_tags import BACKFILL, MAX_RETRIES, WILL_RETRY
 from resources.web.alerts import EMAIL, WEBHOOK, send, variables_set
 from resources.web.ports import ui_page
 
 STATUS = dg.DefaultSensorStatus.RUNNING if variables_set() else dg.DefaultSensorStatus.STOPPED
 EVERY_SECONDS = 15
 RETRY_SECONDS = 24 * 60 * 60
+OPEN_BACKFILLS = {"REQUESTED", "CANCELING", "FAILING"}
+"""The statuses of a backfill whose failed runs Dagster launches again."""
 NO_ADDRESS = dg.SkipReason(
     f"Nobody is told: set {WEBHOOK} or {EMAIL} in the environment of the code location, and start it "
     "again."
@@ -37,8 +39,11 @@ def alert_of_failed_runs(context: dg.RunFailureSensorContext) -> dg.SkipReason |
         return NO_ADDRESS
     run = context.instance.get_run_by_id(context.dagster_run.run_id) or context.dagster_run
     ended = context.failure_event.job_failure_data
+    ended_backfill = None
     if run.tags.get(WILL_RETRY) == "true":
-        return None
+        ended_backfill = _ended_backfill(context.instance, run)
+        if ended_backfill is None:
+            return None
     retries = context.instance.run_retries_enabled and run.tags.get(MAX_RETRIES) != "0"
     if is_interrupt(ended) and not retries:
         return None  # The user who stopped the run knows.
@@ -49,6 +54,7 @@ def alert_of_failed_runs(context: dg.RunFailureSensorContext) -> dg.SkipReason |
     if not reasons:
         own = root_cause(ended.error) if ended.error else context.failure_event.message
         reasons = [own or "It ended without a reason."]
+    reasons += [ended_backfill] if ended_backfill else []
     return _tell(context, f"vlm-loom: {run.job_name} failed", reasons, run.run_id)
 
 
@@ -68,6 +74,23 @@ def alert_of_failed_checks(context: dg.RunStatusSensorContext) -> dg.SkipReason 
     if not failed:
         return None
     return _tell(context, f"vlm-loom: checks failed in {run.job_name}", failed, run.run_id)
+
+
+def _ended_backfill(instance: dg.DagsterInstance, run: dg.DagsterRun) -> str | None:
+    """Describe the backfill of a failed run if it has ended; None if there is none, or it goes on.
+
+    Dagster does not launch a run of an ended backfill again, although the tag of the run says so.
+    """
+    name = run.tags.get(BACKFILL)
+    if name is None:
+        return None
+    backfill = instance.get_backfill(name)
+    if backfill is not None and backfill.status.value in OPEN_BACKFILLS:
+        return None
+    status = backfill.status.value if backfill is not None else "deleted"
+    return (
+        f"Its backfill {name} has ended ({status}), so it is not launched again: execute it again."
+    )
 
 
 def _reasons(instance: dg.DagsterInstance, run_id: str) -> tuple[list[str], bool]:

@@ -16,6 +16,7 @@ PROCESS = "loom/process"
 LOCATION = "vlm-loom"
 """Name of the code location in workspace.yaml."""
 
+BACKFILL = "dagster/backfill"
 MAX_RETRIES = "dagster/max_retries"
 PARENT_RUN = "dagster/parent_run_id"
 PARTITION = "dagster/partition"

@@ -6,7 +6,12 @@ from typing import Any
 
 import dagster as dg
 import pytest
-from dagster._core.storage.tags import WILL_RETRY_TAG
+from dagster._core.execution.backfill import (
+    BULK_ACTION_TERMINAL_STATUSES,
+    BulkActionStatus,
+    PartitionBackfill,
+)
+from dagster._core.storage.tags import BACKFILL_ID_TAG, WILL_RETRY_TAG
 
 from assets.common.failures import plain_errors
 from dagster_project import alerts, ui
@@ -104,6 +109,27 @@ def test_what_goes_on_is_not_told_of(webhook: Webhook, instance: dg.DagsterInsta
         run_job(job_of("stopped", KeyboardInterrupt()), instance)
     ticks(alert_of_failed_runs, instance, cursor)
     assert webhook.received == []
+
+
+def backfill(name: str, status: BulkActionStatus) -> PartitionBackfill:
+    return PartitionBackfill(name, status, from_failure=False, tags={}, backfill_timestamp=1.0)
+
+
+def test_a_run_that_an_ended_backfill_does_not_launch_again_is_told_of(webhook, instance):
+    still_open = set(BulkActionStatus) - set(BULK_ACTION_TERMINAL_STATUSES)
+    assert {each.value for each in still_open} == alerts.OPEN_BACKFILLS
+    cursor = ticks(alert_of_failed_runs, instance, None)
+    instance.add_backfill(backfill("open", BulkActionStatus.REQUESTED))
+    instance.add_backfill(backfill("ended", BulkActionStatus.FAILED))
+    for name in ("open", "ended", "gone"):
+        run_job(wrong, instance, tags={WILL_RETRY_TAG: "true", BACKFILL_ID_TAG: name})
+        cursor = ticks(alert_of_failed_runs, instance, cursor)
+    told = [message["text"].splitlines()[1:-1] for message in webhook.received]
+    end = "so it is not launched again: execute it again."
+    assert told == [
+        [f"ingest: {SENTENCE}", f"Its backfill ended has ended (FAILED), {end}"],
+        [f"ingest: {SENTENCE}", f"Its backfill gone has ended (deleted), {end}"],
+    ]
 
 
 def test_an_alert_that_nobody_took_is_sent_again_by_the_next_tick(webhook, instance, monkeypatch):

@@ -43,6 +43,10 @@ POSTGRES = "DAGSTER_POSTGRES_URL"
 """Environment variable with the address of Dagster's storage. `dagster_shared.yaml` refers to it, so
 that no file contains the password.
 """
+BACKFILLS_WAIT = "DAGSTER_BACKFILL_RETRY_DEFINITION_CHANGED_ERROR"
+"""Environment variable of Dagster's daemon. If it is set, a backfill whose code location does not load
+waits until it does. Otherwise such a backfill fails, and its runs are not launched again.
+"""
 SCHEMA = "dagster"
 """The Postgres schema of Dagster's tables."""
 _MAKING = 0x6C6F6F6D64
@@ -58,6 +62,8 @@ compute_logs:
 def prepare_dagster_home() -> Path:
     """Create the folder of the instance with the project's settings, and point `DAGSTER_HOME` to it.
 
+    Also has a daemon that this process starts or becomes keep backfills while the code server is away.
+
     Raises StoreError if the folder cannot be created.
     """
     require_folder()
@@ -65,6 +71,7 @@ def prepare_dagster_home() -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     _write_settings(folder, _settings())
     os.environ["DAGSTER_HOME"] = str(folder)
+    os.environ.setdefault(BACKFILLS_WAIT, "1")
     if shared := address.database():
         os.environ[POSTGRES] = _in_schema(shared)
     return folder

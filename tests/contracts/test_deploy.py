@@ -15,7 +15,13 @@ from dagster._core.workspace.config_schema import ensure_workspace_config
 from sqlalchemy.engine import make_url
 
 from dagster_project import definitions
-from dagster_project.instance import POSTGRES, SCHEMA, SHARED, prepare_dagster_home
+from dagster_project.instance import (
+    BACKFILLS_WAIT,
+    POSTGRES,
+    SCHEMA,
+    SHARED,
+    prepare_dagster_home,
+)
 from dagster_project.run_tags import LOCATION
 from resources.files.home import REPO_ROOT
 from tests.command_lines import fault_of
@@ -131,6 +137,16 @@ def test_the_address_of_dagsters_storage_is_the_one_that_follows_from_the_stores
     prepare_dagster_home()
     given = re.sub(r"\$\{[^}]*\}", "secret", environment[POSTGRES])
     assert make_url(os.environ[POSTGRES]) == make_url(given)
+
+
+def test_helms_daemon_has_the_variables_that_a_command_of_the_project_gives_it(
+    loom_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(BACKFILLS_WAIT, "")
+    monkeypatch.delenv(BACKFILLS_WAIT)
+    prepare_dagster_home()
+    own = {each["name"]: each["value"] for each in VALUES["dagsterDaemon"]["env"]}
+    assert own == {BACKFILLS_WAIT: os.environ[BACKFILLS_WAIT]}
 
 
 def test_helms_instance_is_that_of_the_shared_settings() -> None:

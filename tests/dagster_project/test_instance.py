@@ -1,8 +1,10 @@
 """The Dagster instance: its first opening, by several and by killed processes; in a shared database."""
 
+import logging
 import multiprocessing
 import os
 import signal
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,9 +15,14 @@ import psycopg
 import psycopg2
 import pytest
 import yaml
+from dagster._core.definitions.assets.graph.asset_graph_subset import AssetGraphSubset
+from dagster._core.execution.backfill import PartitionBackfill
 from dagster._core.storage.event_log.sqlite import sqlite_event_log
 from dagster._core.storage.runs.sqlite import sqlite_run_storage
 from dagster._core.storage.schedules.sqlite import sqlite_schedule_storage
+from dagster._core.test_utils import create_test_daemon_workspace_context
+from dagster._core.workspace.load_target import GrpcServerTarget
+from dagster._daemon.backfill import execute_backfill_iteration
 from dagster_postgres.utils import DagsterPostgresException, retry_pg_connection_fn
 from psycopg.conninfo import conninfo_to_dict
 from sqlalchemy import text
@@ -23,11 +30,12 @@ from sqlalchemy.dialects.postgresql.psycopg2 import PGDialect_psycopg2
 from sqlalchemy.exc import OperationalError
 
 from assets.rewrite import seed_rewrites
-from dagster_project.instance import open_instance
+from dagster_project.instance import BACKFILLS_WAIT, open_instance
 from dagster_project.job_runs import run_job
-from dagster_project.run_tags import MAX_RETRIES
+from dagster_project.run_tags import LOCATION, MAX_RETRIES
 from resources.migrations import StoreError
 from resources.stores.address import server_error
+from tests.doubles.serving import free_ports
 
 if TYPE_CHECKING:
     from tests.doubles.servers import PostgresServer
@@ -115,6 +123,27 @@ def test_a_run_that_finds_no_code_server_queues_again_for_minutes() -> None:
         queue = instance.get_concurrency_config().run_queue_config
     assert queue is not None
     assert (queue.max_user_code_failure_retries, queue.user_code_failure_retry_delay) == (10, 15)
+
+
+@pytest.mark.usefixtures("loom_home")
+@pytest.mark.parametrize(("setting", "status"), [(None, "REQUESTED"), ("", "FAILING")])
+def test_a_backfill_waits_for_a_code_server_that_is_away(monkeypatch, setting, status):
+    """Unless a user turns that off."""
+    monkeypatch.setenv(BACKFILLS_WAIT, setting or "")
+    if setting is None:
+        monkeypatch.delenv(BACKFILLS_WAIT)
+    (port,) = free_ports(1)
+    away = GrpcServerTarget(host="127.0.0.1", port=port, socket=None, location_name=LOCATION)
+    assets = AssetGraphSubset(non_partitioned_asset_keys={dg.AssetKey("asset")})
+    with open_instance() as instance:
+        backfill = PartitionBackfill.from_asset_graph_subset(
+            *("b", time.time(), {}, instance, assets, None, None, None)
+        )
+        instance.add_backfill(backfill)
+        with create_test_daemon_workspace_context(away, instance) as context:
+            list(execute_backfill_iteration(context, logging.getLogger()))
+        stored = instance.get_backfill("b")
+    assert stored.status.value == status
 
 
 def test_an_empty_database_is_named_and_gets_its_tables_again(loom_home, capsys):

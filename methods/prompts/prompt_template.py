@@ -64,7 +64,9 @@ def split_front_matter(source: str) -> tuple[FrontMatter, str]:
 
 _DIVIDER = re.compile(r"^=== user ===\n", re.MULTILINE)
 _PICTURE = re.compile("\x00(\\d+)\x00")
-_MARK = re.compile(r"<(?=/|[|｜]|(?:start|end)_of_turn>)|\[(?=/?INST\])")
+_MARK = re.compile(
+    r"<(?=/|[|｜]|(?:start|end)_of_turn>|s>|[be]os>|<SYS>)|\[(?=/?(?:INST|SYSTEM_PROMPT)\]|UNUSED_TOKEN_)"
+)
 """The first character of a closing tag, and of the tokens that separate turns in chat templates."""
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 

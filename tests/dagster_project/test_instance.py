@@ -122,7 +122,7 @@ def test_a_run_that_finds_no_code_server_queues_again_for_minutes() -> None:
     with open_instance() as instance:
         queue = instance.get_concurrency_config().run_queue_config
     assert queue is not None
-    assert (queue.max_user_code_failure_retries, queue.user_code_failure_retry_delay) == (10, 15)
+    assert (queue.max_user_code_failure_retries, queue.user_code_failure_retry_delay) == (40, 15)
 
 
 @pytest.mark.usefixtures("loom_home")

@@ -155,6 +155,7 @@ def test_whatever_a_page_says_the_message_has_one_tag_one_picture_and_the_same_s
         ("<|im_end|>\n<|im_start|>assistant", "< |im_end|>\n< |im_start|>assistant"),
         ("<｜Assistant｜>", "< ｜Assistant｜>"),
         ("<end_of_turn><start_of_turn>model", "< end_of_turn>< start_of_turn>model"),
+        ("<s>[SYSTEM_PROMPT]<<SYS>>", "< s>[ SYSTEM_PROMPT]< <SYS>>"),
         ("[/INST] 10 [INST]", "[ /INST] 10 [ INST]"),
         ("a < b, <b>, [1] and end_of_turn", "a < b, <b>, [1] and end_of_turn"),
     ],

@@ -25,7 +25,7 @@ def main() -> int:
         print(f"skipped: {reason}")
         return code
     files = [str(FOLDER / name) for name in ("real_llama.py", "real_proxy.py")]
-    code = int(pytest.main([*files, *sys.argv[1:]])) or code
+    code = int(pytest.main(["-rs", *files, *sys.argv[1:]])) or code
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     seconds = usage.ru_utime + usage.ru_stime
     print(f"The servers took {seconds:.0f} s of processor time.")

@@ -16,6 +16,7 @@ import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Sequence
+from functools import lru_cache
 
 from methods.choice.translation_checks import ORDINALS
 from methods.quality.languages import EMPTY_WORDS
@@ -53,6 +54,7 @@ def without_numbers(question: str) -> str:
     return _IMAGE.sub("<image-0>", question)
 
 
+@lru_cache(maxsize=512)  # Each turn of a dialogue is compared with all others.
 def content_words(question: str, language: str) -> frozenset[str]:
     """Reduce a question to its content words, without endings.
 
@@ -185,11 +187,13 @@ def is_reworded(
 
 def _turns(earlier: str, later: str) -> bool:
     """Whether two texts differ in a number, ordinal, colour or direction, which changes a question."""
-    words, others = (
-        {word for word in comparable_text(text).words if word in _TURNING or word.isdigit()}
-        for text in (earlier, later)
-    )
-    return words != others
+    return _turning_words(earlier) != _turning_words(later)
+
+
+@lru_cache(maxsize=512)
+def _turning_words(text: str) -> frozenset[str]:
+    words = comparable_text(text).words
+    return frozenset(word for word in words if word in _TURNING or word.isdigit())
 
 
 def _same(earlier: QuestionAnswer, later: QuestionAnswer, language: str, fewest: int) -> bool:

@@ -38,9 +38,13 @@ from methods.quality.outcome import (
 )
 from methods.quality.personal_data import personal_data_in
 from methods.quality.truncation import truncation_in
+from methods.review.kinds import MOST_TURNS
 from methods.words import n_words
 
 _NAMED = re.compile(r"<image-\d+>")
+MOST_COMPARED = 50_000_000
+"""The most characters of a dialogue times its turns whose questions are compared with each other for the
+same meaning; this takes about 1 s."""
 FloatArray = NDArray[np.float32]
 Evidence = dict[str, str | None]
 """The evidence of each check, by its name; None if it found nothing."""
@@ -175,10 +179,16 @@ def _in_other_words(
     """The evidence for questions that differ from an earlier one only in asking words, and for
     paraphrases of an earlier question, by question id.
 
-    Both questions must name the same images, and their answers must be similar.
+    Both questions must name the same images, and their answers must be similar. Each question is
+    compared with each other one, so dialogues of more than MOST_TURNS turns, and those of more than
+    MOST_COMPARED characters times turns, are left out.
     """
     same: dict[str, str] = {}
     reworded: dict[str, str] = {}
+    n_turns = len(dialogue.pairs)
+    n_characters = sum(len(pair.question) + len(pair.answer) for pair in dialogue.pairs)
+    if n_turns > MOST_TURNS or n_turns * n_characters > MOST_COMPARED:
+        return same, reworded
     for place, pair in enumerate(dialogue.pairs):
         current = (pair.question, pair.answer)
         named = frozenset(_NAMED.findall(pair.question))

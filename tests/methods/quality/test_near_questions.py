@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from methods.quality import near_questions, rules
 from methods.quality.near_questions import (
     first_alike,
     jaccard,
@@ -12,7 +13,8 @@ from methods.quality.near_questions import (
     word_pairs,
 )
 from methods.quality.outcome import DialogueContent, QuestionAnswerPair
-from methods.quality.rules import RuleLimits, by_rules
+from methods.quality.rules import MOST_COMPARED, RuleLimits, by_rules
+from methods.review.kinds import MOST_TURNS
 
 WORDS = st.lists(st.sampled_from(["red", "blue", "mill", "sky", "snow"]), max_size=7).map(" ".join)
 
@@ -156,3 +158,33 @@ def test_a_pair_is_a_rewording_from_the_cosine_on() -> None:
     ):
         one, other = (question, "A torch."), (question.replace(old, new), "A tablet.")
         assert not found(one, other, cosines=(0.99, 0.99))
+
+
+def in_other_words(n_turns: int, answer: str) -> int:
+    """How many of the questions in turn are said to ask the same; each one does, from the second on."""
+    texts = (HELD[0], HAND)
+    pairs = [
+        QuestionAnswerPair("d", str(turn), turn, texts[turn % 2], answer) for turn in range(n_turns)
+    ]
+    same, _ = rules._in_other_words(DialogueContent("d", pairs, []), RuleLimits(), None)
+    return len(same)
+
+
+def test_the_turns_of_a_dialogue_are_compared_up_to_a_limit() -> None:
+    assert in_other_words(27, HELD[1]) == 26
+    assert in_other_words(MOST_TURNS + 1, HELD[1]) == 0
+    assert in_other_words(27, "word " * (MOST_COMPARED // 27**2 // 5 + 1)) == 0
+
+
+def test_each_text_of_a_dialogue_is_split_into_words_once(monkeypatch) -> None:
+    texts = []
+    split = near_questions.comparable_text
+    monkeypatch.setattr(
+        near_questions, "comparable_text", lambda text: texts.append(text) or split(text)
+    )
+    pairs = [
+        QuestionAnswerPair("d", str(turn), turn, f"Once: what is object {turn} here?", "A mill.")
+        for turn in range(MOST_TURNS)
+    ]
+    by_rules([DialogueContent("d", pairs, [])], RuleLimits())
+    assert len(texts) == MOST_TURNS

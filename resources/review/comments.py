@@ -4,6 +4,7 @@ Every function runs inside the caller's transaction.
 """
 
 from dataclasses import dataclass
+from typing import Literal
 
 from sqlalchemy import Connection, text
 
@@ -18,10 +19,19 @@ _WITHOUT_DECISION = text("""
 SELECT name, role FROM accounts
 WHERE name NOT IN (SELECT reviewer FROM events WHERE item_id = :item_id AND round = 1)
 """)
+_N_WRITTEN = text("""
+SELECT count(*) FROM comments WHERE item_id = :item_id AND author = :author
+""")
+MOST_COMMENTS = 100
+"""The most comments of a person on an item. The item's page has all."""
 
 
 class CommentError(UserError):
-    """A comment is not stored; the message says why in one sentence."""
+    """A comment is not stored; the message says why in one sentence, and `why` in one word."""
+
+    def __init__(self, why: Literal["length", "often"], message: str) -> None:
+        super().__init__(message)
+        self.why = why
 
 
 @dataclass(frozen=True)
@@ -49,15 +59,22 @@ def add(
         addressee: The person it is for; None for everybody who may read it.
 
     Raises:
-        CommentError: The text is empty or too long.
+        CommentError: The text is empty or too long, or the person has written MOST_COMMENTS comments on
+            the item.
     """
     # PostgreSQL cannot store NUL in a text.
     text = text.replace("\x00", "").strip()
     if not 0 < len(text) <= MOST_CHARACTERS:
         raise CommentError(
-            f"A comment has 1 to {MOST_CHARACTERS} characters: this one has {len(text)}."
+            "length", f"A comment has 1 to {MOST_CHARACTERS} characters: this one has {len(text)}."
         )
-    values = {"item_id": item_id, "author": author, "addressee": addressee, "text": text}
+    person = {"item_id": item_id, "author": author}
+    if connection.execute(_N_WRITTEN, person).scalar_one() >= MOST_COMMENTS:
+        raise CommentError(
+            "often",
+            f"{author} has written {MOST_COMMENTS} comments on this item, which is the most.",
+        )
+    values = person | {"addressee": addressee, "text": text}
     values["written_at"] = database_time(connection)
     stored = connection.execute(COMMENTS.insert().returning(*COMMENTS.columns), values)
     return Comment(*stored.one())

@@ -34,6 +34,10 @@ LOCK_SECONDS = 900
 _KEPT_SECONDS = 7 * 24 * 3600
 """Rows of expired locks are kept at least this long: their tokens can still read and save drafts."""
 
+MOST_DECIDED = 20
+"""The most decisions of a person on an item in a round, with those that were taken back. The page of the
+item's history has all."""
+
 _HANDED_OUT: dict[int, tuple[str, ...]] = {1: ("to_rework", "round_1"), 2: ("round_2",)}
 """Round -> statuses of items that people get, in this order. A rejected item is not in the list: a
 person gets it only by its id."""
@@ -86,6 +90,10 @@ WHERE item_id = :item_id AND annotator = :annotator AND round = :round AND progr
 
 class LockLost(RuntimeError):
     """The lock has expired, was released, or never existed; the message says what to do."""
+
+
+class DecidedOften(RuntimeError):
+    """The person has decided the item MOST_DECIDED times in this round and can only skip it."""
 
 
 class DraftConflict(RuntimeError):
@@ -367,6 +375,7 @@ def decide(
         LockLost: The lock has expired, or is for another round. Nothing is stored.
         StaleDecision: The item changed, or was decided by somebody else. Nothing is stored.
         DraftConflict: The stored draft has another version. Nothing is stored.
+        DecidedOften: The person can only skip the item. Nothing is stored.
     """
     decision = replace(decision, source_hash=events.source_of(decision))
     claim = LockClaim(token, decision.item_id, decision.reviewer)
@@ -393,6 +402,10 @@ def decide(
         raise StaleDecision("This item has changed since it was opened: open it again.")
     if status in ("to_rework", "rejected") and decision.verdict == "accept":
         raise StaleDecision("This item was rejected: edit it, reject it again or skip it.")
+    if lock.n_decided >= MOST_DECIDED and decision.verdict != "skip":
+        raise DecidedOften(
+            f"{decision.reviewer} has decided this item {MOST_DECIDED} times, which is the most: skip it."
+        )
     event_id = events.append(connection, decision)
     assert event_id is not None
     item_status.update(connection, [decision.item_id])

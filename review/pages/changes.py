@@ -69,8 +69,8 @@ def comment(request: Request, form: Mapping[str, str]) -> Response:
         store_of(request).comment(item_id, signed_in(request).name, text, to)
     except AccountError:
         raise HTTPException(422, say(request, "comment.nobody")) from None
-    except CommentError:
-        message = say(request, "comment.length").format(n=len(text.strip()))
+    except CommentError as error:
+        message = say(request, f"comment.{error.why}").format(n=len(text.strip()))
         raise HTTPException(422, message) from None
     return RedirectResponse(f"/items/{item_id}#comments", 303)
 

@@ -15,7 +15,7 @@ from methods.json_text import from_json
 from methods.review.decisions import MOST_BYTES, StaleDecision, check_decision
 from methods.review.faults import EditFault
 from resources.review.clock import stored_time
-from resources.review.locks import ANY_DRAFT, DraftConflict, LockClaim, LockLost
+from resources.review.locks import ANY_DRAFT, DecidedOften, DraftConflict, LockClaim, LockLost
 from review.csrf import read_body
 from review.pages.frame import say, store_of
 from review.pages.queue import next_address
@@ -36,6 +36,8 @@ def _post(answer: Callable[[Request, Json], Json]) -> Callable[[Request], Awaita
             raise HTTPException(409, say(request, why)) from None
         except StaleDecision:
             raise HTTPException(409, say(request, "work.changed_meanwhile")) from None
+        except DecidedOften:
+            raise HTTPException(409, say(request, "work.often")) from None
         except DraftConflict:
             # The page asks the person which of the two drafts to keep.
             return JSONResponse({"error": say(request, "work.other_draft"), "other": True}, 409)

@@ -7,7 +7,7 @@ import pytest
 from methods.review.decisions import StaleDecision
 from resources.review import locks
 from resources.review.accounts import Accounts
-from resources.review.locks import LOCK_SECONDS, LockLost
+from resources.review.locks import LOCK_SECONDS, MOST_DECIDED, DecidedOften, LockLost
 from resources.review.store import ReviewStore
 from tests.resources.review.review_queue import (
     item,
@@ -96,6 +96,17 @@ class TestLocking:
         assert work(store, "eve", "expert") is None
         work(store, "fay", "expert")
         assert status(store, "item-2") == "approved"
+
+    def test_a_person_decides_an_item_a_number_of_times(self, store):
+        for _ in range(MOST_DECIDED):
+            assert work(store, "ann", verdict_="reject", item_id="item-0") == "item-0"
+        with pytest.raises(DecidedOften, match="decided this item 20 times"):
+            work(store, "ann", verdict_="reject", item_id="item-0")
+        assert len(store.decisions(revoked=True)) == MOST_DECIDED
+        assert work(store, "ann", verdict_="skip", item_id="item-0") == "item-0"
+        assert work(store, "ann", verdict_="skip", item_id="item-0") is None
+        for name, item_id in (("bob", "item-0"), ("ann", "item-1")):
+            assert work(store, name, verdict_="reject", item_id=item_id) == item_id
 
 
 class TestLocks:

@@ -31,6 +31,8 @@ _EMS = (
 """Groups of characters with their width in ems. Other characters are as wide as capitals."""
 _PIECE = re.compile(r"[a-zA-Z0-9]{1,9}[^a-zA-Z0-9]*|[^a-zA-Z0-9]+")
 """Parts of a long word; a line may end after each."""
+_CONTROL = re.compile(r"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]")
+"""Control characters that are no spaces: TeX refuses some, and a terminal obeys others."""
 PACKAGES = "% Needs \\usepackage{booktabs} and \\usepackage{siunitx}."
 _SPECIAL = {
     **{sign: f"\\{sign}" for sign in "&%$#_{}"},
@@ -174,7 +176,7 @@ def latex_text(text: str, *, room: float = math.inf) -> str:
             are wider get further break points.
     """
     words = []
-    for word in text.split():
+    for word in _CONTROL.sub("", text).split():
         fits = all(points(part) <= room for part in word.split("-"))
         pieces = [word] if fits else _PIECE.findall(word)
         escaped = ("".join(_SPECIAL.get(sign, sign) for sign in piece) for piece in pieces)

@@ -142,7 +142,12 @@ def test_infinite_scores_and_ratings_with_two_decimals_and_texts_stand_in_latex(
     assert "| 1 | good | 6.51 |" in markdown(scores) and "~[4.51, 8.51]" in markdown(scores)
     assert "S[table-format=1.2," in latex(scores)
     # A text in latex.
-    for text, written in (("[a]", "{[}a]"), ("1–2", "1--2"), ("a\n b", "a b")):
+    for text, written in (
+        ("[a]", "{[}a]"),
+        ("1–2", "1--2"),
+        ("a\n b", "a b"),
+        ("a\x1b]0;b\x07\x9bc\x00\td", "a]0;bc d"),
+    ):
         assert latex_text(text) == written
 
 

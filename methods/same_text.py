@@ -31,6 +31,9 @@ LEAST = 5.0
 """Least number of words that two texts share and other texts do not have. Fewer may be by chance."""
 MOST = 20
 """A run that occurs in texts of at least this many other images has the weight 0."""
+MOST_COMPARED = 10_000
+"""The most details of another text times sentences of a text that it does not have. If there are more, the
+details may be in other sentences and in another order. An answer of 30 sentences has about 3,000."""
 
 _LABEL = re.compile(rf"(?:\bimage\s*\d+\s*:\s*)?{re.escape(IMAGE_HERE)}\.?", re.IGNORECASE)
 _NOT = re.compile(r"n['’]t\b", re.IGNORECASE)
@@ -193,7 +196,8 @@ class Rarity:
 
         `other` must contain enough of the weight of the text's n-grams (short or long ones; the whole
         text if it is shorter), and all its names, images, numbers, colours and directions at least as
-        often. Except for names, those of one sentence must be in one sentence and in the same order.
+        often. Except for names, those of one sentence must be in one sentence and in the same order, up
+        to MOST_COMPARED.
 
         Args:
             text: The text to search for.
@@ -229,9 +233,13 @@ class Rarity:
     def _has_details(self, text: ComparableText, other: ComparableText) -> bool:
         names = text.capitals | (text.first & self._names)
         wanted = [word for word in text.words if word in names or _is_detail(word)]
-        return not Counter(wanted) - Counter(other.words) and all(
-            any(_is_subsequence(detail, other_detail) for other_detail in other.details)
-            for detail in text.details
+        if Counter(wanted) - Counter(other.words):
+            return False
+        others = {*other.details}
+        changed = {*text.details} - others
+        return len(changed) * sum(map(len, others)) > MOST_COMPARED or all(
+            any(_is_subsequence(detail, other_detail) for other_detail in others)
+            for detail in changed
         )
 
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from methods import same_text
 from methods.contamination import (
     BLOCKING,
     Content,
@@ -235,3 +236,28 @@ def test_chinese_is_compared_by_characters() -> None:
     assert one.kind == "answer"
     for changed in (text.replace("灰", "红"), text.replace("四", "六"), text.replace("左", "右")):
         assert found(release("instruct", "说说", changed), bench) == []
+
+
+def test_sentences_of_two_texts_are_compared_up_to_a_limit(monkeypatch):
+    compared = []
+    compare = same_text._is_subsequence
+    monkeypatch.setattr(
+        same_text, "_is_subsequence", lambda *texts: compared.append(texts) or compare(*texts)
+    )
+
+    def in_common(n_sentences: int, sentence: str, other_sentence: str) -> float | None:
+        compared.clear()
+        text, other = (
+            comparable_text("\n".join(form.format(n, n + 1) for n in range(n_sentences)))
+            for form in (sentence, other_sentence)
+        )
+        return Rarity([(text, "tested")], [(other, "other")]).in_common(text, other)
+
+    few, many = 30, 1000
+    same = "Mill {} by the lake of house {}."
+    assert in_common(many, same, same) and not compared
+    inserted = "Mill {} by the lake of red house {}."
+    assert in_common(few, same, inserted) and compared
+    assert in_common(many, same, inserted) and not compared
+    assert in_common(few, same, "Mill {1} by the lake of house {0}.") is None and compared
+    assert in_common(many, same, "Mill 7{} by the lake of house {}.") is None and not compared

@@ -49,6 +49,10 @@ class LetterRules:
         )
         # The characters in which a choice is searched, with its article and the text after it.
         self._most = 2 * max(map(len, choices), default=0) + 40
+        # A choice that a sentence ends in may have forms of "be", too. The text after an earlier one
+        # has more of them than any choice, so it is none.
+        n_copulas = (len(phrases.COPULA.findall(text)) for text in self._texts.values())
+        self._most_copulas = max(n_copulas, default=0) + 10
 
     def final(self, text: str) -> Iterator[ExtractedLetter]:
         """Rule 1."""
@@ -219,9 +223,10 @@ class LetterRules:
         """The choices whose text a sentence ends in, after a form of "be" or the like."""
         if sentences.is_denied(sentence):
             return []
+        last = [*phrases.COPULA.finditer(sentence)][-self._most_copulas :]
         ends = (
             sentence[match.end() :]
-            for match in phrases.COPULA.finditer(sentence)
+            for match in last
             if not phrases.OPTIONS.search(before := sentence[: match.start()])
             or phrases.STATED.fullmatch(before)
         )

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from methods.choice import letter_rules
 from methods.choice.alphabet import NO_CHOICE
 from methods.choice.answer_extraction import compat, compat_letter
 from methods.choice.lettered import LETTERS
@@ -95,3 +96,20 @@ def test_letters_of_real_replies_are_read_as_a_person_reads_them(held_out: bool)
         right += letter is not None and letter == reply["letter"]
         wrong += letter not in (None, reply["letter"])
     assert right / (right + wrong) >= 0.995 and right / n_letters >= 0.98
+
+
+@pytest.mark.parametrize("repeated", [":：", "is "])
+def test_the_ends_of_an_answer_are_compared_with_the_choices_up_to_a_limit(monkeypatch, repeated):
+    ends = []
+    normalized = letter_rules.normalized
+    monkeypatch.setattr(
+        letter_rules, "normalized", lambda text, **more: ends.append(text) or normalized(text, **more)
+    )
+    assert read_letter(repeated * (MOST_CHARACTERS // len(repeated)), ["dog", "cat"]).letter is None
+    assert len(ends) < 100
+
+
+def test_a_sentence_may_end_in_a_choice_that_has_many_colons() -> None:
+    long = ":".join("abcdefghijklmnop")
+    assert read_letter(f"The image shows {long}.", [long, "cat"]).letter == "A"
+    assert read_letter(f"{long}: It is so, and the image shows {long}.", ["cat", long]).letter == "B"

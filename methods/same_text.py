@@ -32,8 +32,8 @@ LEAST = 5.0
 MOST = 20
 """A run that occurs in texts of at least this many other images has the weight 0."""
 MOST_COMPARED = 10_000
-"""The most details of another text times sentences of a text that it does not have. If there are more, the
-details may be in other sentences and in another order. An answer of 30 sentences has about 3,000."""
+"""The most details of another text times sentences of a text that it does not have. If there are more,
+the details may be in other sentences and in another order. An answer of 30 sentences has 3,000."""
 
 _LABEL = re.compile(rf"(?:\bimage\s*\d+\s*:\s*)?{re.escape(IMAGE_HERE)}\.?", re.IGNORECASE)
 _NOT = re.compile(r"n['’]t\b", re.IGNORECASE)

@@ -43,8 +43,8 @@ from methods.words import n_words
 
 _NAMED = re.compile(r"<image-\d+>")
 MOST_COMPARED = 50_000_000
-"""The most characters of a dialogue times its turns whose questions are compared with each other for the
-same meaning; this takes about 1 s."""
+"""The most characters of a dialogue times its turns whose questions are compared with each other for
+the same meaning; this takes about 1 s."""
 FloatArray = NDArray[np.float32]
 Evidence = dict[str, str | None]
 """The evidence of each check, by its name; None if it found nothing."""

@@ -35,8 +35,8 @@ _KEPT_SECONDS = 7 * 24 * 3600
 """Rows of expired locks are kept at least this long: their tokens can still read and save drafts."""
 
 MOST_DECIDED = 20
-"""The most decisions of a person on an item in a round, with those that were taken back. The page of the
-item's history has all."""
+"""The most decisions of a person on an item in a round, with those that were taken back. The page of
+the item's history has all."""
 
 _HANDED_OUT: dict[int, tuple[str, ...]] = {1: ("to_rework", "round_1"), 2: ("round_2",)}
 """Round -> statuses of items that people get, in this order. A rejected item is not in the list: a
@@ -404,7 +404,8 @@ def decide(
         raise StaleDecision("This item was rejected: edit it, reject it again or skip it.")
     if lock.n_decided >= MOST_DECIDED and decision.verdict != "skip":
         raise DecidedOften(
-            f"{decision.reviewer} has decided this item {MOST_DECIDED} times, which is the most: skip it."
+            f"{decision.reviewer} has decided this item {MOST_DECIDED} times, which is the most: "
+            "skip it."
         )
     event_id = events.append(connection, decision)
     assert event_id is not None

@@ -438,7 +438,11 @@ def add(
 )
 @click.option("--port", type=PORT, default=8099, envvar="PORT", show_default=True)
 def mock_server(listen: str, port: int) -> int:
-    """Serve the mock models, in place of a paid API, until you stop it."""
+    """Serve the mock models, in place of a paid API, until you stop it.
+
+    Their entries in models.yaml have `provider: mock` and this server's `base_url`: only such entries
+    send the task that a mock model answers by.
+    """
     where = ["--listen", listen, "--port", str(port)]
     # This process becomes the server: signals reach it.
     os.execv(sys.executable, [sys.executable, "-m", "resources.mock_server", *where])

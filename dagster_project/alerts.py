@@ -12,7 +12,7 @@ import dagster as dg
 from assets.common.failures import WAITS
 from dagster_project.job_runs import is_interrupt
 from dagster_project.progress import failed_checks, root_cause, why_step_failed
-from dagster_project.run_tags import BACKFILL, MAX_RETRIES, WILL_RETRY
+from dagster_project.run_tags import BACKFILL, MAX_RETRIES, RETRY_RUN, WILL_RETRY
 from resources.web.alerts import EMAIL, WEBHOOK, send, variables_set
 from resources.web.ports import ui_page
 
@@ -82,7 +82,7 @@ def _ended_backfill(instance: dg.DagsterInstance, run: dg.DagsterRun) -> str | N
     Dagster does not launch a run of an ended backfill again, although the tag of the run says so.
     """
     name = run.tags.get(BACKFILL)
-    if name is None:
+    if name is None or RETRY_RUN in run.tags:
         return None
     backfill = instance.get_backfill(name)
     if backfill is not None and backfill.status.value in OPEN_BACKFILLS:

@@ -3,17 +3,23 @@
 import re
 import unicodedata
 
-_VARIANTS = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]")
-"""Variation selectors."""
+_INVISIBLE = re.compile(
+    "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
+    "\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164\ufeff\uffa0\ufff0-\ufffb]"
+)
+"""Control and format characters, and fillers."""
+_JOINERS = re.compile("[\u200c\u200d\ufe00-\ufe0f\U000e0000-\U000e0fff]")
+"""Joiners, variation selectors and tags: they change other scripts and symbols."""
+_LAST_LATIN = "\u024f"
 
 
 def visible_text(text: str) -> str:
     """Return a text as readers see it, to compare it with another.
 
-    Control and format characters, such as zero-width spaces, variation selectors, and blanks at both
-    ends are left out.
+    Invisible characters and repeated blanks are left out. Joiners, variation selectors and tags stay in
+    texts with other characters than Latin ones, in which they are seen.
     """
-    shown = _VARIANTS.sub("", text)
-    return "".join(
-        char for char in shown if char.isspace() or unicodedata.category(char) not in ("Cc", "Cf")
-    ).strip()
+    shown = _INVISIBLE.sub("", text)
+    plain = _JOINERS.sub("", shown)
+    is_latin = max(plain, default="") <= _LAST_LATIN
+    return " ".join(unicodedata.normalize("NFC", plain if is_latin else shown).split())

@@ -52,7 +52,7 @@ class LetterRules:
         # A choice that a sentence ends in may have forms of "be", too. The text after an earlier one
         # has more of them than any choice, so it is none.
         n_copulas = (len(phrases.COPULA.findall(text)) for text in self._texts.values())
-        self._most_copulas = max(n_copulas, default=0) + 10
+        self._most_copulas = min(max(n_copulas, default=0), 50) + 10
 
     def final(self, text: str) -> Iterator[ExtractedLetter]:
         """Rule 1."""

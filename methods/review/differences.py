@@ -18,9 +18,9 @@ _WORDS = re.compile(r"\s+|\w+|[^\w\s]")
 """Words, marks and spaces. Spaces are included, so that the pieces make the whole text."""
 MOST_COMPARED = 20_000
 """Words, marks and spaces that are compared in all texts of an item together."""
-MOST_STEPS = 100_000_000
-"""The most steps for two texts: their pairs of equal words, and their words, times the words of the
-shorter one. difflib takes up to 3 s for them; ordinary texts take far less."""
+MOST_STEPS = 30_000_000
+"""The most steps for two texts: their pairs of equal words, and a quarter of the words of the shorter
+one, times these words. difflib takes up to 1 s for them; ordinary texts take far less."""
 _WITH_TURNS = ("dialogue",)
 """Kinds with a list of turns that people may extend, shorten and reorder, so that the number in a label
 is only a position."""
@@ -99,7 +99,7 @@ def _n_steps(shorter: Sequence[str], longer: Sequence[str]) -> int:
     counts = Counter(longer)
     most = len(longer) // 100 + 1 if len(longer) >= 200 else len(longer)
     n_pairs = sum(counts[word] for word in shorter if counts[word] <= most)
-    return (n_pairs + len(shorter)) * len(shorter)
+    return (n_pairs + len(shorter) // 4) * len(shorter)
 
 
 def _by_label(

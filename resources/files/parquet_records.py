@@ -98,9 +98,11 @@ def read_records(
         BoundedReadError: A record, or all records together, are larger than allowed.
         ArrowException, OSError: The file is damaged.
     """
-    largest = _require_small_groups(file, table.metadata, columns, most_record_bytes)
-    if file is not None:
-        _require_small_lists(file, table.metadata, columns, most_bytes)
+    largest, lists = _require_small_groups(
+        file, table.metadata, columns, most_record_bytes, most_bytes
+    )
+    if file is not None and lists:
+        _require_small_lists(file, table.metadata, lists, most_bytes)
     batch_size = max(1, min(batch_size, most_record_bytes // max(1, largest)))
     n_bytes = n_records = 0
     for batch in table.iter_batches(batch_size=batch_size, columns=columns and list(columns)):
@@ -123,30 +125,31 @@ def read_records(
 
 
 def _require_small_lists(
-    file: IO[bytes], metadata: "pq.FileMetaData", columns: Sequence[str] | None, most_bytes: int
+    file: IO[bytes], metadata: "pq.FileMetaData", lists: Sequence[tuple[int, str]], most_bytes: int
 ) -> None:
-    """Raise BoundedReadError if the texts of all lists, each as often as it occurs, are too large."""
+    """Raise BoundedReadError if the texts of lists, each as often as it occurs, are too large.
+
+    Args:
+        file: The file.
+        metadata: Its footer.
+        lists: Row groups and columns with few distinct texts that could be too large.
+        most_bytes: The most bytes of all these texts.
+    """
     import pyarrow.parquet as pq
 
-    schema = metadata.schema
-    paths = [
-        column.path
-        for column in map(schema.column, range(len(schema)))
-        if (columns is None or column.path.partition(".")[0] in columns)
-        and column.max_repetition_level > 0
-        and column.physical_type == "BYTE_ARRAY"
-    ]
     # Batches of one record would copy the distinct texts for each of them.
+    paths = list(dict.fromkeys(path for _, path in lists))
     table = pq.ParquetFile(file, metadata=metadata, read_dictionary=paths, pre_buffer=False)
     n_bytes = 0
-    for number in range(metadata.num_row_groups if paths else 0):
-        for path in paths:
+    for number, path in dict.fromkeys(lists):
+        # pyarrow cannot refer to texts of all encodings. Those it then decodes as they are in the page.
+        with suppress(NotImplementedError, OSError):
             for column in table.read_row_group(number, [path]).columns:
-                n_bytes += sum(map(_n_decoded_bytes, column.chunks))
-            if n_bytes > most_bytes:
-                raise BoundedReadError(
-                    "oversized_bytes", f"its lists have more than {most_bytes:,} bytes, decoded"
-                )
+                n_bytes += column.nbytes + sum(map(_n_decoded_bytes, column.chunks))
+        if n_bytes > most_bytes:
+            raise BoundedReadError(
+                "oversized_bytes", f"its lists have more than {most_bytes:,} bytes, decoded"
+            )
 
 
 def _n_decoded_bytes(values: "pa.Array") -> int:
@@ -172,7 +175,8 @@ def _require_small_groups(
     metadata: "pq.FileMetaData",
     columns: Sequence[str] | None,
     most_record_bytes: int,
-) -> int:
+    most_bytes: int,
+) -> tuple[int, list[tuple[int, str]]]:
     """Raise BoundedReadError if the columns to read make a row group too large to be decoded.
 
     Nulls in a list take no bytes in the file, but take memory. If the mean size of a group's records
@@ -181,9 +185,11 @@ def _require_small_groups(
     Columns that share pages are refused: the same pages could be read for thousands of columns.
 
     Returns:
-        The most bytes of a record: the sum of the largest page of each column.
+        The most bytes of a record, which is the sum of the largest page of each column; and row groups
+        with columns of lists whose texts would have more than `most_bytes` if all were the longest one.
     """
     largest = 0
+    lists = []
     schema = metadata.schema
     n_left = 0 if file is None else file.seek(0, io.SEEK_END)
     for number in range(metadata.num_row_groups):
@@ -193,7 +199,7 @@ def _require_small_groups(
             chunk = group.column(place)
             if columns is not None and chunk.path_in_schema.partition(".")[0] not in columns:
                 continue
-            n_values = 0
+            n_values = n_distinct_bytes = 0
             largest_page = VALUE_BYTES
             stated = Page(chunk.total_uncompressed_size, chunk.num_values, 0)
             for page in [stated] if file is None else pages_of(file, chunk):
@@ -201,14 +207,20 @@ def _require_small_groups(
                 if n_left < 0:
                     raise PageHeaderError("the pages of the columns take more bytes than the file")
                 n_values += page.n_values
+                n_distinct_bytes += 0 if page.n_values else page.n_bytes
                 n_bytes += page.n_bytes
                 largest_page = max(largest_page, page.n_bytes)
                 # Texts of a fixed length, too, may be in the file once and in a list many times.
                 n_decoded = max(n_bytes, n_values * schema.column(place).length)
                 _require_small(group.num_rows, n_values, n_decoded, most_record_bytes)
             n_record_bytes += largest_page
+            if (
+                schema.column(place).max_repetition_level
+                and n_distinct_bytes * n_values > most_bytes
+            ):
+                lists.append((number, chunk.path_in_schema))
         largest = max(largest, n_record_bytes)
-    return largest
+    return largest, lists
 
 
 def _require_small(n_rows: int, n_values: int, n_bytes: int, most_record_bytes: int) -> None:

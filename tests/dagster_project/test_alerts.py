@@ -11,7 +11,7 @@ from dagster._core.execution.backfill import (
     BulkActionStatus,
     PartitionBackfill,
 )
-from dagster._core.storage.tags import BACKFILL_ID_TAG, WILL_RETRY_TAG
+from dagster._core.storage.tags import AUTO_RETRY_RUN_ID_TAG, BACKFILL_ID_TAG, WILL_RETRY_TAG
 
 from assets.common.failures import plain_errors
 from dagster_project import alerts, ui
@@ -124,6 +124,10 @@ def test_a_run_that_an_ended_backfill_does_not_launch_again_is_told_of(webhook, 
     for name in ("open", "ended", "gone"):
         run_job(wrong, instance, tags={WILL_RETRY_TAG: "true", BACKFILL_ID_TAG: name})
         cursor = ticks(alert_of_failed_runs, instance, cursor)
+    # A run that was launched again before its backfill ended.
+    again = {WILL_RETRY_TAG: "true", BACKFILL_ID_TAG: "ended", AUTO_RETRY_RUN_ID_TAG: "another"}
+    run_job(wrong, instance, tags=again)
+    ticks(alert_of_failed_runs, instance, cursor)
     told = [message["text"].splitlines()[1:-1] for message in webhook.received]
     end = "so it is not launched again: execute it again."
     assert told == [

@@ -13,6 +13,7 @@ from resources.review.accounts import Account, Accounts
 from resources.review.store import ReviewStore
 from resources.warehouse import Warehouse
 from review import commands
+from tests.doubles.serving import free_ports
 
 RIGHT = "correct horse battery"
 
@@ -108,16 +109,17 @@ def test_the_demo_queues_its_items_alone_and_prints_links_that_sign_in(capsys, m
     served: list[tuple[ReviewStore, Accounts, int]] = []
     monkeypatch.setattr(commands, "_serve", lambda *given: served.append(given) or 0)
 
-    assert loom(["review", "demo", "--port", "8123"]) == 0
-    assert loom(["review", "demo", "--port", "8123"]) == 0  # Again: nothing new, and new links.
+    [free] = free_ports(1)
+    assert loom(["review", "demo", "--port", str(free)]) == 0
+    assert loom(["review", "demo", "--port", str(free)]) == 0  # Again: nothing new, and new links.
 
     said = capsys.readouterr().out
     for n_new in (1, 0):
         assert f"The review queue has {n_new} new items and 0 changed ones." in said
     store, accounts, port = served[-1]
     assert {each.kind for each in store.progress()} == {"rewrite"}
-    links = re.findall(r"http://127\.0\.0\.1:8123/link/([\w-]+)", said)
-    assert port == 8123 and len(links) == 8
+    links = re.findall(rf"http://127\.0\.0\.1:{free}/link/([\w-]+)", said)
+    assert port == free and len(links) == 8
     invited = [accounts.invited(token) for token in links]
     # The first four are void since there are newer ones.
     assert [each and (each.name, each.role) for each in invited] == [None] * 4 + list(

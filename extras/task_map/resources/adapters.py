@@ -35,8 +35,9 @@ LARGEST_ALPHA = 1_000_000
 MOST_PATTERNS, MOST_CHARACTERS = 1_000, 50_000
 """Limits of the patterns, each side of a | counted, and of their characters. Every pattern is tried on
 every module. Models have some hundreds of modules with an adapter."""
-MOST_COMPARED = 100_000_000
-"""The most characters of modules' names, times the patterns: half a minute."""
+MOST_COMPARED, MOST_STEPS = 100_000_000, 10_000_000_000
+"""The most characters of modules' names, times the patterns, and times the characters of the patterns:
+half a minute."""
 _PATTERN = re.compile(r"(?:[\w|^$-]|\\\.|\.\*?)+")
 """Names of modules, with the signs of regular expressions that glob patterns can express."""
 _DOT = re.compile(r"\\\.|\.\*?")
@@ -128,7 +129,11 @@ class Adapter:
     def _require_few_comparisons(self) -> None:
         patterns = [pattern.pattern for pattern, _ in (*self._ranks, *self._alphas)]
         n_patterns = len(patterns) + sum(pattern.count("|") for pattern in patterns)
-        if sum(map(len, self.modules)) * n_patterns > MOST_COMPARED:
+        n_characters = sum(map(len, self.modules))
+        if (
+            n_characters * n_patterns > MOST_COMPARED
+            or n_characters * sum(map(len, patterns)) > MOST_STEPS
+        ):
             raise TaskVectorError(
                 f"{self._where} has names of modules that are too long or too many for the patterns in "
                 f"{CONFIG}: give fewer patterns."

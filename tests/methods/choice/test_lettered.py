@@ -168,7 +168,18 @@ def test_mmiu_asks_in_the_words_of_table_b_2() -> None:
 
 def test_a_choice_that_differs_from_the_right_one_in_what_nobody_sees_is_found() -> None:
     assert equal_to_right(["mill", "tower", "mill\u200b\ufe0f"], "A") == "C"
+    assert equal_to_right(["caf\u00e9 noir", "cafe\u0301\u00a0 noir"], "A") == "B"
     assert equal_to_right(["mill", "tower"], "A") is None
+    # Flags of two regions, and a Persian word with and without a joiner.
+    flags = [f"\U0001f3f4\U000e0067{last}\U000e007f" for last in ("\U000e0065", "\U000e0073")]
+    assert equal_to_right(flags, "A") is None
+    assert (
+        equal_to_right(
+            ["\u0646\u0627\u0645\u0647\u200c\u0627\u06cc", "\u0646\u0627\u0645\u0647\u0627\u06cc"],
+            "A",
+        )
+        is None
+    )
 
 
 @pytest.mark.parametrize("question", [f"{IMAGE_HERE}\nWhich?", f"Is {IMAGE_HERE} red?"])

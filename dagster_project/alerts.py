@@ -77,7 +77,7 @@ def alert_of_failed_checks(context: dg.RunStatusSensorContext) -> dg.SkipReason 
 
 
 def _ended_backfill(instance: dg.DagsterInstance, run: dg.DagsterRun) -> str | None:
-    """Describe the backfill of a failed run if it has ended; None if there is none, or it goes on.
+    """Describe the backfill of a failed run if it has ended; None without one, or while it goes on.
 
     Dagster does not launch a run of an ended backfill again, although the tag of the run says so.
     """

@@ -50,7 +50,7 @@ class LetterRules:
         # The characters in which a choice is searched, with its article and the text after it.
         self._most = 2 * max(map(len, choices), default=0) + 40
         # A choice that a sentence ends in may have forms of "be", too. The text after an earlier one
-        # has more of them than any choice, so it is none.
+        # has more of them than any choice, so it is not a choice (with more than 60, none is read).
         n_copulas = (len(phrases.COPULA.findall(text)) for text in self._texts.values())
         self._most_copulas = min(max(n_copulas, default=0), 50) + 10
 

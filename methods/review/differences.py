@@ -74,13 +74,11 @@ def word_differences(before: str, after: str, most: int = MOST_COMPARED) -> list
     if before == after:
         return [("same", before)] if before else []
     old, new = _WORDS.findall(before), _WORDS.findall(after)
-    whole: tuple[tuple[Op, str], ...] = (("removed", before), ("added", after))
-    if len(old) + len(new) > most:
-        return [(side, text) for side, text in whole if text]
     # difflib ignores frequent words of the second text only, so the longer text must be the second.
     swapped = len(old) > len(new)
     texts = (new, old) if swapped else (old, new)
-    if _n_steps(*texts) > MOST_STEPS:
+    if len(old) + len(new) > most or _n_steps(*texts) > MOST_STEPS:
+        whole: tuple[tuple[Op, str], ...] = (("removed", before), ("added", after))
         return [(side, text) for side, text in whole if text]
     pieces: list[tuple[Op, str]] = []
     for op, i, j, k, m in SequenceMatcher(None, *texts).get_opcodes():

@@ -190,13 +190,12 @@ def _require_small_groups(
     """
     largest = 0
     lists = []
-    schema = metadata.schema
     n_left = 0 if file is None else file.seek(0, io.SEEK_END)
     for number in range(metadata.num_row_groups):
         group = metadata.row_group(number)
         n_bytes = n_record_bytes = 0
         for place in range(group.num_columns):
-            chunk = group.column(place)
+            chunk, column = group.column(place), metadata.schema.column(place)
             if columns is not None and chunk.path_in_schema.partition(".")[0] not in columns:
                 continue
             n_values = n_distinct_bytes = 0
@@ -211,13 +210,11 @@ def _require_small_groups(
                 n_bytes += page.n_bytes
                 largest_page = max(largest_page, page.n_bytes)
                 # Texts of a fixed length, too, may be in the file once and in a list many times.
-                n_decoded = max(n_bytes, n_values * schema.column(place).length)
+                n_decoded = max(n_bytes, n_values * column.length)
                 _require_small(group.num_rows, n_values, n_decoded, most_record_bytes)
             n_record_bytes += largest_page
-            if (
-                schema.column(place).max_repetition_level
-                and n_distinct_bytes * n_values > most_bytes
-            ):
+            is_text = column.physical_type == "BYTE_ARRAY"
+            if column.max_repetition_level and is_text and n_distinct_bytes * n_values > most_bytes:
                 lists.append((number, chunk.path_in_schema))
         largest = max(largest, n_record_bytes)
     return largest, lists

@@ -83,9 +83,7 @@ def _scored_by(pane: JudgePane) -> str:
 
 
 def render_index(
-    lines: Sequence[ReleaseLine],
-    generated: str,
-    diffs: Sequence[tuple[str, str]] = (),
+    lines: Sequence[ReleaseLine], generated: str, diffs: Sequence[tuple[str, str]] = ()
 ) -> str:
     """Render the home page: scores of models by benchmark, releases, and links to diff pages.
 

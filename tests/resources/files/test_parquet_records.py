@@ -102,11 +102,13 @@ def test_lists_in_another_encoding_and_columns_of_one_name_are_read(tmp_path):
     lists = pa.table({"a": [["xy", "xz"], ["xy"]]})
     encoding = {"a.list.element": "DELTA_BYTE_ARRAY"}
     pq.write_table(lists, tmp_path / "a.parquet", use_dictionary=False, column_encoding=encoding)
-    names = pa.Table.from_arrays([pa.array([["x" * 1_000] * 1_000])] * 3, names=["a"] * 3)
+    # They would be too large if all texts were the long one.
+    texts = pa.array([["x" * 100_000, *["y"] * 1_000]])
+    names = pa.Table.from_arrays([texts] * 3, names=["a"] * 3)
     pq.write_table(names, tmp_path / "b.parquet")
     for name, n_rows in (("a", 2), ("b", 1)):
         with (tmp_path / f"{name}.parquet").open("rb") as file:
-            batches = read_records(file, open_parquet(file), 10_000_000)
+            batches = read_records(file, open_parquet(file), 600_000)
             assert sum(batch.num_rows for batch in batches) == n_rows
 
 
@@ -286,7 +288,8 @@ def test_pages_that_many_columns_share_are_not_read_for_each_of_them(header):
         path_in_schema="text",
     )
     group = SimpleNamespace(num_columns=1, num_rows=1, column=lambda _: chunk)
-    schema = SimpleNamespace(column=lambda _: SimpleNamespace(length=0, max_repetition_level=0))
+    of_list = {"max_repetition_level": 1, "physical_type": "BYTE_ARRAY"}
+    schema = SimpleNamespace(column=lambda _: SimpleNamespace(length=0, **of_list))
     metadata = SimpleNamespace(num_row_groups=100, row_group=lambda _: group, schema=schema)
     with pytest.raises(PageHeaderError, match="take more bytes than the file"):
         next(read_records(file, SimpleNamespace(metadata=metadata), 1_000_000))

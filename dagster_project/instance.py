@@ -8,14 +8,14 @@ import os
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import dagster as dg
 import yaml
 from filelock import FileLock
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import ArgumentError, DatabaseError
+from sqlalchemy.exc import ArgumentError, DatabaseError, IntegrityError
 
 from assets.common.pools import POOLS
 from resources.files.atomic import write_atomically
@@ -127,7 +127,9 @@ def open_instance() -> dg.DagsterInstance:
     # `dagster run wipe` deletes the slots and keeps the limit, so that steps would wait forever.
     if not storage.get_concurrency_info(pool).slot_count:
         limits = {limit.name: limit.limit for limit in storage.get_pool_limits()}
-        storage.set_concurrency_slots(pool, limits.get(pool, 1))
+        # Another process that opens a new instance at this moment sets the same.
+        with suppress(IntegrityError):
+            storage.set_concurrency_slots(pool, limits.get(pool, 1))
     return instance
 
 

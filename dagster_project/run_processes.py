@@ -63,9 +63,19 @@ def _identity(pid: int) -> str:
     return " ".join([*_machine(), str(pid), _start_of(pid)])
 
 
-def _send(run: dg.DagsterRun, number: signal.Signals) -> bool:
-    """Send a signal to the process of a run. Returns False if this user cannot, or it is not here."""
+def _process_of(instance: dg.DagsterInstance, run: dg.DagsterRun) -> str | None:
+    """Return the process of a run.
+
+    A run that is executed again has the tags of the earlier run until its own process sets them.
+    """
     process = run.tags.get(PROCESS)
+    earlier = instance.get_run_by_id(run.parent_run_id) if run.parent_run_id else None
+    return None if earlier is not None and earlier.tags.get(PROCESS) == process else process
+
+
+def _send(instance: dg.DagsterInstance, run: dg.DagsterRun, number: signal.Signals) -> bool:
+    """Send a signal to the process of a run. Returns False if this user cannot, or it is not here."""
+    process = _process_of(instance, run)
     if process is None:
         return False
     pid = int(process.split()[3])
@@ -104,7 +114,9 @@ class RunLauncher(dg.DefaultRunLauncher):
             if super().terminate(run_id):
                 return True
         run = self._instance.get_run_by_id(run_id)
-        return run is not None and not run.is_finished and _send(run, signal.SIGINT)
+        if run is None or run.is_finished:
+            return False
+        return _send(self._instance, run, signal.SIGINT)
 
     def get_run_worker_debug_info(
         self, run: dg.DagsterRun, include_container_logs: bool | None = True
@@ -112,7 +124,7 @@ class RunLauncher(dg.DefaultRunLauncher):
         """Kill the process of a run that run monitoring cancels because it did not stop in time."""
         # Run monitoring asks this just before it cancels the run, and calls nothing else of a launcher.
         canceling = run.status == dg.DagsterRunStatus.CANCELING
-        return KILLED if canceling and _send(run, signal.SIGKILL) else None
+        return KILLED if canceling and _send(self._instance, run, signal.SIGKILL) else None
 
 
 def end_dead_runs(instance: dg.DagsterInstance) -> list[str]:
@@ -126,7 +138,8 @@ def end_dead_runs(instance: dg.DagsterInstance) -> list[str]:
     """
     ended = []
     for run in instance.get_runs(dg.RunsFilter(statuses=AT_WORK)):
-        if PROCESS in run.tags and is_gone(run.tags[PROCESS]):
+        process = _process_of(instance, run)
+        if process is not None and is_gone(process):
             # The process may have ended the run just before the process itself ended.
             current_run = instance.get_run_by_id(run.run_id)
             if current_run is not None and not current_run.is_finished:

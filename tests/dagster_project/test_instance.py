@@ -27,7 +27,7 @@ from dagster_postgres.utils import DagsterPostgresException, retry_pg_connection
 from psycopg.conninfo import conninfo_to_dict
 from sqlalchemy import text
 from sqlalchemy.dialects.postgresql.psycopg2 import PGDialect_psycopg2
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import IntegrityError, OperationalError
 
 from assets.rewrite import seed_rewrites
 from dagster_project.instance import BACKFILLS_WAIT, open_instance
@@ -88,6 +88,18 @@ def test_processes_that_open_a_new_instance_at_the_same_moment_all_do(loom_home:
 
     with open_instance() as instance:
         assert partitions(instance) == names
+
+
+def test_another_process_may_set_the_slots_of_a_pool_at_the_same_moment(
+    loom_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def other_was_first(*_arguments: object) -> None:
+        raise IntegrityError("INSERT INTO concurrency_limits", {}, Exception("UNIQUE"))
+
+    storage = sqlite_event_log.SqliteEventLogStorage
+    monkeypatch.setattr(storage, "set_concurrency_slots", other_was_first)
+    with open_instance() as instance:
+        assert instance.get_runs() == []
 
 
 def test_an_instance_whose_maker_was_killed_is_completed_by_the_next_that_opens_it(

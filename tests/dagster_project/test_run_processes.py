@@ -310,6 +310,22 @@ def test_a_run_at_work_and_one_without_a_process_are_let_be_and_one_that_never_s
         assert instance.get_runs(dg.RunsFilter(tags={BUILD: "yes"}, statuses=AT_WORK)) == []
 
 
+def test_a_run_that_is_executed_again_does_not_have_the_process_of_the_earlier_run(instance):
+    gone = {PROCESS: f"{HOST} {BOOT} {NAMESPACE} {PID} 0"}
+    earlier = instance.create_run_for_job(first_job(), status=DagsterRunStatus.FAILURE, tags=gone)
+    again = instance.create_run_for_job(
+        first_job(),
+        status=DagsterRunStatus.STARTING,
+        tags=gone,
+        parent_run_id=earlier.run_id,
+        root_run_id=earlier.run_id,
+    )
+    assert end_dead_runs(instance) == []
+    # Its own process is another.
+    instance.add_run_tags(again.run_id, {PROCESS: f"{HOST} {BOOT} {NAMESPACE} {PID} 1"})
+    assert end_dead_runs(instance) == [f"first {again.run_id}"]
+
+
 def test_terminate_reaches_a_process_whose_code_server_is_gone(instance):
     script = (
         "import time\n"

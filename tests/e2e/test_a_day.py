@@ -142,7 +142,8 @@ def test_the_day(day: Day, ui: Ui, page: Page, newcomer: GarblingProxy, tmp_path
         " timeouts: {whole: 10}}\n"
     )
     of_the_judge = {"evaluate/judgments", "evaluate/judge_bias_tests", "evaluate/critic_pairs"}
-    changed = {"cluster/clusters", "evaluate/answers", *of_the_judge}
+    of_the_models = {"evaluate/answers", "evaluate/leaderboard"}
+    changed = {"cluster/clusters", *of_the_models, *of_the_judge}
     ui.until(lambda: {asset for asset, why in stale(ui).items() if "CODE" in why} == changed)
     for asset in ("cluster/clusters", "evaluate/answers", "evaluate/judgments"):
         assert "CODE" in why_stale(page, ui, asset)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NoReturn
 
 import dagster as dg
+import duckdb
 import pytest
 
 from dagster_project.main_job import run_main_job
@@ -155,7 +156,10 @@ def test_a_dry_run_after_the_job_has_nothing_left_to_ask_and_changes_nothing(mai
 
 
 def with_a_changed_row(run: Run, folder: Path) -> dict:
-    """Copy the sample corpus to `folder` and change the text of one entry that is in an image set."""
+    """Copy the sample corpus to `folder` and change the text of one entry that is in an image set.
+
+    The workspace is then one that was made from the copy: it refuses another file of the same name.
+    """
     shutil.copytree(SAMPLE, folder, ignore=shutil.ignore_patterns("*.py", "__pycache__"))
     entry = rows(
         run,
@@ -169,6 +173,9 @@ def with_a_changed_row(run: Run, folder: Path) -> dict:
     changed[-2] = "It was repainted lately, in a colour nobody had asked for. " + changed[-2]
     with shard.open("w", newline="") as file:
         csv.writer(file, delimiter="\t", lineterminator="\n").writerows(table)
+    with duckdb.connect(run.home / "warehouse.duckdb") as warehouse:
+        moved = "UPDATE ingest.shards SET address = ? WHERE shard = 'sample-a'"
+        warehouse.execute(moved, [str(shard)])
     return entry
 
 

@@ -27,6 +27,7 @@ from methods.evaluation.indexes import whole_index
 from methods.evaluation.published import BrokenImage, PublishedError, PublishedItem
 from methods.evaluation.published_tables import (
     images_as_cell,
+    items_by_ending,
     labels_of,
     shortened_id,
     tsv_line,
@@ -75,35 +76,7 @@ class QuestionRow:
 
 def read_published(name: str, lines: Iterable[str]) -> Iterator[PublishedItem]:
     """Read the questions in the order of their first rows (`PublishedFormats`)."""
-    if not name.lower().endswith((".tsv", ".parquet")):
-        raise PublishedError("it is neither a .tsv nor a .parquet, as which MMBench is published")
-    rows: dict[str, QuestionRow] = {}
-    for where, cells in tsv_rows(lines, ("index", "question", "A", "B")):
-        row = _row(where, cells)
-        if row.index in rows:
-            raise PublishedError(f"two records have the index {shortened_id(row.index)}")
-        rows[row.index] = row
-    groups: dict[str, list[QuestionRow]] = {}
-    for row in rows.values():
-        if row.group not in rows:
-            raise PublishedError(
-                f"{row.where} is a pass of record {shortened_id(row.group)}, which the file does not "
-                "have"
-            )
-        groups.setdefault(row.group, []).append(row)
-    if not rows:
-        raise PublishedError("it has no records")
-    circular = any(len(passes) > 1 for passes in groups.values())
-    ids = set()
-    decoded: dict[str, tuple[str | bytes, ...]] = {}
-    for index, passes in groups.items():
-        if circular:
-            _require_whole(rows[index], passes)
-        item = _item(rows[index], rows, decoded)
-        if item.item_id in ids:
-            raise PublishedError(f"two records have the id {shortened_id(item.item_id)}")
-        ids.add(item.item_id)
-        yield item
+    return items_by_ending("MMBench", name, lines, {"tsv": _read_tsv})
 
 
 def write_published(
@@ -169,6 +142,29 @@ def _written(item: PublishedItem) -> dict[str, str]:
 
 
 # --- Reading ---------------------------------------------------------------------------------------
+
+
+def _read_tsv(lines: Iterable[str]) -> Iterator[PublishedItem]:
+    rows: dict[str, QuestionRow] = {}
+    for where, cells in tsv_rows(lines, ("index", "question", "A", "B")):
+        row = _row(where, cells)
+        if row.index in rows:
+            raise PublishedError(f"two records have the index {shortened_id(row.index)}")
+        rows[row.index] = row
+    groups: dict[str, list[QuestionRow]] = {}
+    for row in rows.values():
+        if row.group not in rows:
+            raise PublishedError(
+                f"{row.where} is a pass of record {shortened_id(row.group)}, which the file does not "
+                "have"
+            )
+        groups.setdefault(row.group, []).append(row)
+    circular = any(len(passes) > 1 for passes in groups.values())
+    decoded: dict[str, tuple[str | bytes, ...]] = {}
+    for index, passes in groups.items():
+        if circular:
+            _require_whole(rows[index], passes)
+        yield _item(rows[index], rows, decoded)
 
 
 def _row(where: str, cells: Mapping[str, str]) -> QuestionRow:

@@ -11,15 +11,10 @@ from methods.evaluation.dialogue import ask_dialogue
 from methods.evaluation.grades import HIGHEST, LOWEST
 from methods.evaluation.items import Item, Turn
 from methods.evaluation.judged_turns import earlier_turns, judge_turns, numbered_question
-from methods.evaluation.judging import JudgeRequest, Judging, Judgment, JudgmentKey
+from methods.evaluation.judging import JudgeRequest, Judging, JudgmentKey
 from methods.evaluation.metrics.mean import Mean
 from methods.mmdu import published as published_forms
-from methods.mmdu.judging import (
-    DIMENSIONS,
-    GRADES_SCHEMA,
-    OVERALL,
-    parse_grades,
-)
+from methods.mmdu.judging import DIMENSIONS, GRADES_SCHEMA, OVERALL, read_judgment
 from methods.prompts.messages import with_image_numbers
 
 JUDGE_PROMPT = "mmdu/judge"
@@ -89,9 +84,3 @@ class Mmdu(Benchmark):
             )
 
         return (yield from judge_turns(item, transcript, DIMENSIONS, request))
-
-
-def read_judgment(reply: str) -> Judgment:
-    """Parse the seven scores of a reply. The overall score is the turn's score. Raises ParseError."""
-    grades = parse_grades(reply)
-    return Judgment(grades.scores, grades.scores[OVERALL], grades.explanation)

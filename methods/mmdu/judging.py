@@ -4,9 +4,8 @@ The authors' scorer parses replies with eval() and accepts a dictionary with mis
 are never evaluated as code, and an incomplete dictionary is an error.
 """
 
-from dataclasses import dataclass
-
 from methods.evaluation.grades import HIGHEST, LOWEST, last_of_equal, require_same_in_text
+from methods.evaluation.judging import Judgment
 from methods.prompts.parsing import ParseError, object_schema
 from methods.prompts.placeholders import required_explanation
 from methods.prompts.reply_objects import labelled, objects_in, text_outside
@@ -32,16 +31,8 @@ GRADES_SCHEMA = object_schema(
 """JSON schema of a reply. The explanation is first, so that the scores are generated after it."""
 
 
-@dataclass(frozen=True)
-class Grades:
-    """The judge's scores, 1 to 10 for all seven dimensions, and its explanation."""
-
-    scores: dict[str, int]
-    explanation: str
-
-
-def parse_grades(reply: str) -> Grades:
-    """Parse the grades of a judge's reply, from its last dictionary with all seven scores.
+def read_judgment(reply: str) -> Judgment:
+    """Parse a judge's reply: its last dictionary with all seven scores. The overall one is the turn's.
 
     A dictionary counts at the beginning or the end of the reply. One with prose before and after it is
     a quotation and is refused. Other scores of the reply must be equal, in any dictionary and in the
@@ -67,4 +58,5 @@ def parse_grades(reply: str) -> Grades:
     text = text_outside(objects)
     for name, score in scores.items():
         require_same_in_text(score, labelled(text, name, anywhere=True), name)
-    return Grades(scores, required_explanation(last.text_or_around(EXPLANATION)))
+    explanation = required_explanation(last.text_or_around(EXPLANATION))
+    return Judgment(scores, scores[OVERALL], explanation)

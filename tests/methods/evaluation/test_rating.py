@@ -13,7 +13,7 @@ from methods.convbench.comparing import read_grade as convbench_grade
 from methods.evaluation.grades import HIGHEST, LOWEST
 from methods.evaluation.rating import RATING, read_rating
 from methods.evaluation.rubric import rubric_in
-from methods.mmdu.judging import DIMENSIONS, OVERALL, parse_grades
+from methods.mmdu.judging import DIMENSIONS, OVERALL, read_judgment
 from methods.prompts.parsing import ParseError
 from resources.settings.prompts import prompt
 from tests.methods.refusals import reason_of
@@ -143,7 +143,7 @@ TABLE = [
 
 def in_mmdu(value: str) -> float:
     whole = {**dict.fromkeys(DIMENSIONS, 5), OVERALL: "@"}
-    return parse_grades("Right. " + json.dumps(whole).replace('"@"', value)).scores[OVERALL]
+    return read_judgment("Right. " + json.dumps(whole).replace('"@"', value)).scores[OVERALL]
 
 
 def in_alignmmbench(value: str) -> float:

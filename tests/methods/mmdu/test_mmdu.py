@@ -9,8 +9,8 @@ import pytest
 from methods.evaluation import asking
 from methods.evaluation.items import Item, Turn
 from methods.evaluation.judging import JudgeRequest, Judgment, JudgmentKey, replay
-from methods.mmdu import Mmdu, read_judgment
-from methods.mmdu.judging import DIMENSIONS, OVERALL, parse_grades
+from methods.mmdu import Mmdu
+from methods.mmdu.judging import DIMENSIONS, OVERALL, read_judgment
 from methods.prompts.messages import Image, Message
 from tests.methods.evaluation.driving import drive
 from tests.methods.evaluation.observed import number, scored
@@ -169,7 +169,7 @@ CHANGED = SCORES | {"Richness": 10}
     ],
 )
 def test_a_reply_without_one_explained_dictionary_of_scores_is_no_judgment(text, reason):
-    assert reason_of(parse_grades, text) == reason
+    assert reason_of(read_judgment, text) == reason
 
 
 FORGED = dict.fromkeys(DIMENSIONS, 10)
@@ -190,18 +190,18 @@ OWN = dict.fromkeys(DIMENSIONS, 1)
     ],
 )
 def test_scores_that_the_judge_only_quotes_do_not_replace_its_own(text):
-    assert reason_of(parse_grades, text) in {"two_ratings", "quoted_object"}
+    assert reason_of(read_judgment, text) in {"two_ratings", "quoted_object"}
 
 
 @pytest.mark.parametrize("after", ["{'Creativity': 7}", "{so much for that}", "{}", "{"])
 def test_the_last_dictionary_with_all_scores_counts(after):
-    assert parse_grades(f"{SCORES}\nIt is dull. {after}").scores == SCORES
+    assert read_judgment(f"{SCORES}\nIt is dull. {after}").scores == SCORES
 
 
 @pytest.mark.skipif(not SAMPLE.is_file(), reason="the shared folder is not here")
 def test_the_samples_judges_are_read_and_their_words_kept():
     cases = json.loads(SAMPLE.read_text())
-    read = {name: parse_grades(case["say"]) for name, case in cases.items() if name != "plain"}
+    read = {name: read_judgment(case["say"]) for name, case in cases.items() if name != "plain"}
     assert {name: grades.explanation for name, grades in read.items()} == {
         "judge-fenced": "Both boats are named rightly; the colour is wrong.",
         "judge-braces": "The answer writes the set {red, blue} and is right.",
@@ -215,7 +215,7 @@ def test_a_missing_score_is_an_error_and_not_a_smaller_divisor(dimension):
     # The released scorer counts a dictionary without "Overall Score" in the sum and not in the
     # number of turns, so that means above 10 are possible.
     rest = {key: score for key, score in SCORES.items() if key != dimension}
-    assert reason_of(parse_grades, repr(rest)) == "missing_score"
+    assert reason_of(read_judgment, repr(rest)) == "missing_score"
 
 
 def test_code_is_never_run(tmp_path):
@@ -225,5 +225,5 @@ def test_code_is_never_run(tmp_path):
     assert trace.exists()
     trace.unlink()
     for text in (reply(Richness=touch), reply(Richness=f"{touch} or 7"), "{" + touch + ": 1}"):
-        assert reason_of(parse_grades, text) in {"no_dictionary", "not_an_integer"}
+        assert reason_of(read_judgment, text) in {"no_dictionary", "not_an_integer"}
     assert not trace.exists()

@@ -10,7 +10,7 @@ import pytest
 from methods.evaluation.judging import Judgment, own_judgment
 from methods.evaluation.rating import read_rating
 from methods.evaluation.verdicts import read_verdict
-from methods.mmdu import read_judgment
+from methods.mmdu.judging import read_judgment
 from methods.prompts import material
 from methods.prompts.material import mention_of_material
 from methods.prompts.messages import Message

@@ -15,7 +15,7 @@ from methods.choice.languages import LANGUAGES
 from methods.choice.lettered import with_letters
 from methods.mmbench.taxonomy import DESCRIPTIONS
 from methods.mmbench.translating import read_translation
-from methods.mmdu.judging import GRADES_SCHEMA, parse_grades
+from methods.mmdu.judging import GRADES_SCHEMA, read_judgment
 from methods.prompts.parsing import numbered_schema, object_schema, parse_numbered
 from resources.llm.error_kinds import kind_of
 from resources.llm.server_errors import read_error
@@ -159,7 +159,7 @@ def test_what_a_task_says_is_the_schemas_object():
         assert parse_numbered(structured, letter, 2) == texts, "the same texts in another form"
     grades = text_of(asked("judge", **held_to(GRADES_SCHEMA)))
     assert list(json.loads(grades)) == list(GRADES_SCHEMA["properties"])
-    assert parse_grades(grades) == parse_grades(text_of(asked("judge")))
+    assert read_judgment(grades) == read_judgment(text_of(asked("judge")))
 
 
 def test_a_schema_that_no_task_fills_is_refused_by_name():

@@ -25,8 +25,8 @@ from methods.evaluation.items import Item, Turn
 from methods.evaluation.judge_quality import AnswerKey
 from methods.evaluation.judging import JudgeRequest
 from methods.evaluation.rating import read_rating
-from methods.mmdu import Mmdu, read_judgment
-from methods.mmdu.judging import DIMENSIONS, OVERALL
+from methods.mmdu import Mmdu
+from methods.mmdu.judging import DIMENSIONS, OVERALL, read_judgment
 from methods.prompts.messages import Message
 from resources.settings.prompts import prompt
 

@@ -12,7 +12,7 @@ from methods.ids import content_id
 from methods.prompts.drafts import draft_text, require_shown
 from methods.prompts.parsing import JsonSchema, ParseError, object_schema
 from methods.prompts.reply_objects import reply_object
-from methods.rewriting.checks import language_of, says_nothing_new
+from methods.rewriting.checks import language_of, require_new
 
 LANGUAGES: Mapping[str, str] = {"en": "English", "zh": "Simplified Chinese"}
 """Languages of drafts by code, with their names in prompts."""
@@ -157,10 +157,7 @@ def _seed(fields: Mapping[str, object], language: str) -> Seed:
     seed = Seed(one_line(draft_text(fields, "question")), draft_text(fields, "reference"))
     _require_question(seed.question, language)
     require_shown(seed)
-    if says_nothing_new(seed.reference, seed.question):
-        raise ParseError(
-            "gives_answer_away", "The question has everything in it that the reference says."
-        )
+    require_new(seed.reference, seed.question)
     if language_of(seed.reference) not in (language, None):
         raise ParseError("other_language", f"The reference is not in {LANGUAGES[language]}.")
     return seed

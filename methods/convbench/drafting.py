@@ -23,6 +23,7 @@ from methods.rewriting.checks import (
     gives_number_away,
     gives_words_away,
     language_of,
+    require_new,
     says_nothing_new,
 )
 
@@ -210,10 +211,7 @@ def read_reference(question: str, reply: str) -> str:
             word of the reference.
     """
     reference = _prose(reply)
-    if says_nothing_new(reference, question):
-        raise ParseError(
-            "gives_answer_away", "The question has everything in it that the reference says."
-        )
+    require_new(reference, question)
     return reference
 
 

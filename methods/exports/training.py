@@ -6,6 +6,7 @@ the order of the tokens.
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from methods.evaluation.published import PublishedItem
@@ -132,14 +133,7 @@ def mmdu(item: ExportedItem, paths: Sequence[str]) -> Record | None:
         paths: The paths of its images.
     """
     turns = [
-        type(turn)(
-            turn.turn,
-            user_message(item, turn).text(IMAGE_HERE),
-            turn.image_positions,
-            turn.references,
-            turn.given,
-        )
-        for turn in item.turns
+        replace(turn, question=user_message(item, turn).text(IMAGE_HERE)) for turn in item.turns
     ]
     return mmdu_record(
         PublishedItem(item.item_id, tuple(turns), tuple(paths), labels=item.labels or {})

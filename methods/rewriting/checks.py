@@ -90,6 +90,12 @@ def says_nothing_new(reference: str, question: str) -> bool:
     return not set(_terms(reference)) - set(_terms(question))
 
 
+def require_new(reference: str, question: str) -> None:
+    """Raise ParseError (`gives_answer_away`) if the question has every word of its reference."""
+    if says_nothing_new(reference, question):
+        raise ParseError(LEAK, "The question has everything in it that the reference says.")
+
+
 def gives_number_away(text: str, question: str, reference: str) -> bool:
     """Check whether a text has a number of the reference that its question does not have.
 

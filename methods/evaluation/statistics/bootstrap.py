@@ -12,7 +12,7 @@ means. Sources: Davison and Hinkley (1997), Bootstrap Methods and their Applicat
 5.3 (percentiles); Miller (2024), Adding Error Bars to Evals (clustered questions, paired differences).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import NamedTuple
@@ -211,13 +211,23 @@ def percentile_estimates(
     for rows, percentile in ((complete, np.percentile), (usable & ~complete, np.nanpercentile)):
         if rows.any():
             bounds[rows] = percentile(resampled[rows], [2.5, 97.5], axis=1).T
+    return estimates_of(values, bounds, n_clusters, [PERCENTILES] * len(values))
+
+
+def estimates_of(
+    values: Floats, bounds: Floats, n_clusters: NDArray[np.int64], methods: Iterable[str]
+) -> list[Estimate]:
+    """Make estimates of values (rows) and their bounds (rows x 2), which rounding may have moved.
+
+    A value of NaN is None; without bounds there is neither an interval nor a method.
+    """
     return [
         Estimate(
             None if np.isnan(value) else float(value),
             None if np.isnan(low) else float(min(low, value)),
-            None if np.isnan(high) else float(max(high, value)),
+            None if np.isnan(low) else float(max(high, value)),
             int(n),
-            None if np.isnan(low) else PERCENTILES,
+            None if np.isnan(low) else str(method),
         )
-        for value, (low, high), n in zip(values, bounds, n_clusters, strict=True)
+        for value, (low, high), n, method in zip(values, bounds, n_clusters, methods, strict=True)
     ]

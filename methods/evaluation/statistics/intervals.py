@@ -39,7 +39,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from methods.evaluation.statistics.bootstrap import ClusterTotals, Floats, ratio
+from methods.evaluation.statistics.bootstrap import ClusterTotals, Floats, estimates_of, ratio
 from methods.evaluation.statistics.estimates import (
     BINOMIAL,
     PAIRED_T,
@@ -158,18 +158,7 @@ def _estimates(
 ) -> list[Estimate]:
     bounds = np.clip(bounds, low[:, None], high[:, None])
     bounds[totals.n_clusters < 2] = np.nan
-    return [
-        Estimate(
-            None if np.isnan(value) else float(value),
-            None if np.isnan(lower) else float(min(lower, value)),
-            None if np.isnan(lower) else float(max(upper, value)),
-            int(n),
-            None if np.isnan(lower) else str(method),
-        )
-        for value, (lower, upper), n, method in zip(
-            totals.means, bounds, totals.n_clusters, methods, strict=True
-        )
-    ]
+    return estimates_of(totals.means, bounds, totals.n_clusters, methods)
 
 
 def _t_quantile(freedom: Floats, level: float) -> Floats:

@@ -95,16 +95,7 @@ _LETTER = re.compile(r"[\s\"'`*(\[]*([A-Za-z])[\s\"'`*)\].。]*")
 
 
 def extract_data(question: str, choices: Sequence[str], answer: str) -> Mapping[str, Any]:
-    """Build the variables of the extractor's prompt.
-
-    Args:
-        question: The question.
-        choices: The texts of the choices in the order in which they were asked.
-        answer: The answer.
-
-    Returns:
-        The values by variable.
-    """
+    """Build the variables of the extractor's prompt, with the choices in the order of the request."""
     return {
         "question": question.replace(IMAGE_HERE, "(image)"),
         "choices": with_letters(choices),

@@ -98,12 +98,7 @@ def compare_communities(
 
 
 def new_and_gone(added: Labels, gone: Labels) -> CommunityChanges:
-    """Make the rows of added communities, then of removed ones.
-
-    Args:
-        added: The added communities.
-        gone: The removed communities.
-    """
+    """Make the rows of added communities, then of removed ones."""
     none = np.full(len(added) + len(gone), -1)
     return CommunityChanges(
         np.concatenate([none[: len(added)], gone]),

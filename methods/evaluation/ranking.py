@@ -200,15 +200,7 @@ def compared_rows(terms: Sequence[UnitMatrix], metric: Metric) -> Compared:
 def on_clusters(
     totals: Sequence[ClusterTotals], clusters: Sequence[Clusters]
 ) -> Sequence[ClusterTotals]:
-    """Extend the totals of each term to the clusters of all terms.
-
-    Args:
-        totals: The totals of each term on its own clusters.
-        clusters: The cluster of each unit of each term.
-
-    Returns:
-        The totals of each term, rows x all clusters; 0 for a cluster without units.
-    """
+    """Extend the totals of each term to the clusters of all terms; 0 for a cluster without units."""
     if len(totals) == 1:
         return totals
     all_clusters = np.unique(np.concatenate(clusters))

@@ -290,16 +290,9 @@ def _compared(
 
 
 def _mark(differs: Mask, structured: Mask, deviations: tuple[Grey, Grey]) -> tuple[Mask, bool]:
-    """Find the region in which two images differ, if it can be a mark on one of them.
+    """Find the region in which two images differ, if it can be a mark on one of them; else no pixels.
 
-    Args:
-        differs: The pixels whose structure differs.
-        structured: The pixels with structure.
-        deviations: The standard deviation around each pixel, of each image.
-
-    Returns:
-        The pixels of the mark, and whether it adds structure to one of the two and has the size and
-        place of a mark. Without a mark, no pixels.
+    Also tells whether it adds structure to one of the two and has the size and place of a mark.
     """
     import cv2
 
@@ -354,16 +347,10 @@ def _window_correlations(grey: Grey, other: Grey, inner: Mask) -> tuple[Grey, tu
 
 
 def _other_colour(colours: Vector, other: Vector, even: Mask, levels: float) -> float:
-    """Measure the distance of the colours of two images after the best global colour change.
+    """Measure the distance of two images' colours, in levels, after the best global colour change.
 
-    Args:
-        colours: RGB levels of the first image, shape (pixels, 3).
-        other: RGB levels of the other image, shape (pixels, 3).
-        even: Which pixels have no edges near them. If they are too few, all pixels are used.
-        levels: The effective number of grey levels of the images.
-
-    Returns:
-        The distance in levels: the smallest of all changes in both directions; 255 without pixels.
+    It is the smallest of all changes in both directions; 255 without pixels. Pixels without edges near
+    them (`even`) are used, or all pixels if those are too few.
     """
     if not len(colours):
         return 255.0
@@ -438,15 +425,9 @@ def _rgb(grey: Vector, colour: Vector) -> Vector:
 
 
 def _variety(grey: Grey, n_levels: int, background: int = -1) -> float:
-    """Compute the effective number of grey levels: the exponential of their entropy.
+    """Compute the effective number of grey levels: the exponential of their entropy in equal bins.
 
-    Args:
-        grey: The pixels, 0 to 255.
-        n_levels: The number of equal bins into which the range is divided.
-        background: Bins up to this distance from the most frequent bin are ignored; -1 ignores none.
-
-    Returns:
-        The number of levels, 1 to n_levels.
+    Bins up to `background` from the most frequent bin are ignored; -1 ignores none.
     """
     counts = np.bincount((grey * n_levels / 256).astype(int), minlength=n_levels).astype(float)
     middle = int(counts.argmax())

@@ -118,10 +118,6 @@ def even_parts(items: Sequence[T], most: int) -> list[Sequence[T]]:
     """Divide items into the fewest parts of at most `most` items, of nearly equal size.
 
     Ten items in parts of at most four are parts of 4, 3 and 3.
-
-    Args:
-        items: The items in order, at least one.
-        most: The most items of a part, at least one.
     """
     n_parts = math.ceil(len(items) / most)
     ends = [math.ceil(len(items) * part / n_parts) for part in range(n_parts + 1)]

@@ -206,12 +206,7 @@ def near_numbers(output: str, wanted: int, seed: int) -> tuple[str, ...]:
     They differ from the output by a multiple of a step, which is one unit of the second digit (3.57
     gives 3.47), or of the last non-zero digit if zeros follow it (90 gives 80 and 100). A non-negative
     number gives no negative numbers, and a percentage gives none over 100. If too few are left, steps
-    get smaller.
-
-    Args:
-        output: The right output.
-        wanted: The number of numbers.
-        seed: The seed that decides how many of them are below the output.
+    get smaller. The seed decides how many are below the output.
     """
     match = _NUMBER.fullmatch(output.strip())
     if match is None:
@@ -257,13 +252,7 @@ def _written(value: int, sign: str, template: str, mark: str, n_decimals: int) -
 
 
 def other_orders(output: str, wanted: int, seed: int) -> tuple[str, ...]:
-    """Make other orders of an output's positions in the same format.
-
-    Args:
-        output: The right output, such as "2, 1, 3".
-        wanted: The number of orders.
-        seed: The seed.
-    """
+    """Make other orders of an output's positions, such as "2, 1, 3", in the same format."""
     tokens = _TOKEN.findall(output)
     if not places_of(output):
         raise UnusableSampleError(

@@ -62,15 +62,7 @@ def require_own_questions(
 
 
 def repeated_sentence(question: str, prompt_sentences: Sequence[str]) -> str | None:
-    """Find the sentence of the prompt that an English question repeats.
-
-    Args:
-        question: The question.
-        prompt_sentences: The sentences of the prompt.
-
-    Returns:
-        The sentence; None if the question has an original content word.
-    """
+    """Find the sentence that an English question repeats; None if it has an original content word."""
     question_words = content_words(question, "en")
     for sentence in prompt_sentences:
         content = content_words(sentence, "en") - _WORKING_WORDS

@@ -42,13 +42,6 @@ def blind_decisions(decisions: Iterable[Decision], n_annotators: int) -> list[De
 
     Round 1 is blind until `n_annotators` have decided. People who decide later on the same content (the
     rework of a rejected item) see the earlier decisions, so theirs are not blind. Skips are ignored.
-
-    Args:
-        decisions: The decisions on the content.
-        n_annotators: The number of annotators of an item.
-
-    Returns:
-        The blind decisions in the order of their events.
     """
     last: dict[str, Decision] = {}
     for decision in sorted(decisions, key=lambda decision: decision.event_id or 0):

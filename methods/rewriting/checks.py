@@ -162,15 +162,6 @@ def fault_in(rewrite: str, question: str, reference: str, earlier: Sequence[str]
     """Return the reason to reject a rewrite by its words; None if it is accepted.
 
     Case, width, articles, quotation marks and the final full stop do not make a different text.
-
-    Args:
-        rewrite: The rewrite.
-        question: The question.
-        reference: The reference answer.
-        earlier: Earlier rewrites of the question.
-
-    Returns:
-        The reason.
     """
     comparable = _comparable(rewrite)
     if comparable == _comparable(question):

@@ -174,17 +174,9 @@ def _pair(
 
 
 def median_score(ratings: Sequence[HumanRating], overall: str) -> HumanRating | None:
-    """Select the rating with the median overall score (the lower of two) among people who gave a
-    reason.
+    """Select the rating with the median overall score (lower of two) that has a reason, or None.
 
     Score and reason come from one person. If there are several, the first by origin and name is taken.
-
-    Args:
-        ratings: The ratings.
-        overall: The overall dimension.
-
-    Returns:
-        The rating; None if nobody with that score gave a reason.
     """
     score = median_low([person.scores[overall] for person in ratings])
     of_score = [

@@ -19,20 +19,10 @@ again while they are read."""
 def products_of_weights(
     tasks: Mapping[str, TensorFiles], base: TensorFiles, *, most_numbers: int = NUMBERS
 ) -> Floats:
-    """Compute the inner products of every two task vectors, in the order of `tasks`.
+    """Compute the inner products of every two task vectors (tasks x tasks), in the order of `tasks`.
 
-    Integer buffers must equal those of the base.
-
-    Args:
-        tasks: The fine-tuned weights by task.
-        base: The base weights.
-        most_numbers: The largest number of values to read at once.
-
-    Returns:
-        The products, shape (tasks, tasks).
-
-    Raises:
-        TaskVectorError: The weights do not match the base.
+    Integer buffers must equal those of the base. At most `most_numbers` values are read at once. Raises
+    TaskVectorError if weights do not match the base.
     """
     for task, weights in tasks.items():
         _require_comparable(task, weights, base)

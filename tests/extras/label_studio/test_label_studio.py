@@ -155,15 +155,6 @@ class TestAnnotations:
         assert (later.added, later.problems) == (1, [])
         assert [event.verdict for event in store.decisions()] == ["skip", "accept"]
 
-    def test_two_annotations_that_differ_are_a_conflict(self, images, store):
-        item = item_of("rewrite")
-        task = annotated(item, images, {"verdict": "accept"}, {"verdict": "edit", "rewrite": "So?"})
-        result = pulled(item, store, task)
-        assert (result.added, len(store.decisions())) == (0, 0)
-        assert [problem.split(": item")[0] for problem in result.problems] == [
-            f"task 7, annotation {number}: conflict" for number in (70, 71)
-        ]
-
     def test_a_task_whose_texts_were_changed_on_the_server_is_not_taken(self, images, store):
         item = item_of("rewrite")
         task = annotated(item, images, {"verdict": "accept"})

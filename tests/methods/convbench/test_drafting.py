@@ -32,6 +32,7 @@ from methods.convbench.scores import TASK_LABELS
 from methods.errors import UserError
 from methods.release import Edition, Origin, ReviewPolicy
 from methods.release_items import items_of_release
+from tests.methods.clustering.clustered import at_angles
 from tests.methods.refusals import reason_of
 
 DISH = {
@@ -148,12 +149,6 @@ def test_asking_for_more_keeps_what_there_is_in_any_order(entries, n, seed):
     assert sample_entries(entries, n, seed) == sample_entries(ENTRIES, n + 1, seed)[:n]
 
 
-def at(*degrees: float) -> np.ndarray:
-    """Unit vectors in a plane."""
-    angles = np.deg2rad(degrees)
-    return np.stack([np.cos(angles), np.sin(angles)], axis=1).astype(np.float32)
-
-
 def test_a_name_has_its_usual_form() -> None:
     for written, name in (
         ("Formulating A  Travel\nPlan.", "Formulating a Travel Plan"),
@@ -166,7 +161,7 @@ def test_a_name_has_its_usual_form() -> None:
 def test_synonyms_are_one_category_called_as_most_turns_are() -> None:
     # 0 and 30 degrees: cosine 0.866; 80 degrees: 0.643 to the one, 0.174 to the other.
     plan, travel, poem = "Formulating a Travel Plan", "Travel Plan Writing", "Poem Writing"
-    found = categories_of({plan: 1, poem: 4, travel: 3}, at(0, 80, 30), 0.75)
+    found = categories_of({plan: 1, poem: 4, travel: 3}, at_angles(0, 80, 30), 0.75)
     by_name = {each.name: each for each in found}
     categories = {name: each.category for name, each in by_name.items()}
     assert categories == {plan: travel, travel: travel, poem: poem}
@@ -177,11 +172,11 @@ def test_synonyms_are_one_category_called_as_most_turns_are() -> None:
 
 
 def test_a_single_name_is_its_category_and_has_no_other() -> None:
-    (alone,) = categories_of({"OCR": 3}, at(10), 0.75)
+    (alone,) = categories_of({"OCR": 3}, at_angles(10), 0.75)
     assert alone == TaskNameMatch("OCR", 3, "OCR", 1.0, None, None)
-    assert categories_of({}, at(), 0.75) == []
+    assert categories_of({}, np.empty((0, 2)), 0.75) == []
     with pytest.raises(UserError, match="tau"):
-        categories_of({"OCR": 3}, at(10), 1.5)
+        categories_of({"OCR": 3}, at_angles(10), 1.5)
 
 
 TURNS, REFERENCE = (

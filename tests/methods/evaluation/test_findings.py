@@ -220,9 +220,13 @@ MEAN_RIGHT = Mean(name="Right", observation="right", scale=100.0, lowest=0.0, hi
 FIELDS = {"access": {"o1": "open", "o2": "open", "p": "proprietary"}}
 
 
-def findings(of: Mapping[str, Mapping[str, float]]) -> dict[tuple[str, ...], Finding]:
-    by_model = frame({model: observed(values) for model, values in of.items()})
-    found = group_findings([MEAN_RIGHT], by_model, FIELDS, ["task"])
+def rows_of(models: Mapping[str, Mapping[str, float]]) -> list[Finding]:
+    by_model = frame({model: observed(values) for model, values in models.items()})
+    return list(group_findings([MEAN_RIGHT], by_model, FIELDS, ["task"]))
+
+
+def findings(models: Mapping[str, Mapping[str, float]]) -> dict[tuple[str, ...], Finding]:
+    found = rows_of(models)
     return {(each.subject, each.subset_value, each.measure): each for each in found}
 
 
@@ -250,14 +254,11 @@ def test_the_best_model_of_an_ability_is_named_with_its_own_interval() -> None:
     assert (best.value, best.n) == (100, 2)
     assert best.ci_low is not None and best.ci_low < 100
     assert found[OPEN, "seeing", "best"].other == "o2"
-
-
-def test_every_model_with_the_best_score_is_named() -> None:
-    by_model = frame({model: observed(values) for model, values in MODELS.items()})
-    found = group_findings([MEAN_RIGHT], by_model, FIELDS, ["task"])
-    best = [each.other for each in found if (each.measure, each.subject) == ("best", "")]
-    # Of everything, then of reasoning, then of seeing.
-    assert best == ["o2", "p", "o2", "p", "o2", "p"]
+    # Every model with the best score is named: of everything, then of reasoning, then of seeing.
+    of_all = [
+        each.other for each in rows_of(MODELS) if (each.measure, each.subject) == ("best", "")
+    ]
+    assert of_all == ["o2", "p", "o2", "p", "o2", "p"]
 
 
 def test_two_groups_are_compared_on_the_same_units() -> None:

@@ -15,6 +15,7 @@ from methods.ids import content_id
 from methods.image_sets import spec as set_spec
 from methods.image_sets.pool import farthest_points
 from methods.image_sets.sampling import SampledSets, sample_sets
+from tests.methods.clustering.clustered import at_angles
 
 LIKE_MMDU = {2: 47.3, 3: 22, 4: 11, 5: 6, 6: 3.5, 8: 2, 10: 1.8, 12: 3, 15: 2, 20: 1.3}
 
@@ -139,16 +140,11 @@ def test_many_entries_give_the_wanted_shares(n_sets):
         assert made.total() == n_sets
 
 
-def at(*degrees: float) -> np.ndarray:
-    angles = np.radians(degrees)
-    return np.stack([np.cos(angles), np.sin(angles)], axis=1).astype(np.float32)
-
-
 def test_a_set_begins_with_the_first_and_takes_the_farthest_from_all_it_has():
     # From 0 the farthest is 180; then 90 is 90 from both, 100 only 80 from the nearer.
-    assert farthest_points(at(0, 10, 100, 90, 180), 3) == [0, 4, 3]
+    assert farthest_points(at_angles(0, 10, 100, 90, 180), 3) == [0, 4, 3]
     # Of two equally far the first.
-    assert farthest_points(at(0, 90, 270), 2) == [0, 1]
+    assert farthest_points(at_angles(0, 90, 270), 2) == [0, 1]
 
 
 def test_a_set_is_named_by_kind_entries_and_order():

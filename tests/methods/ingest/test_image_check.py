@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from PIL import Image, PngImagePlugin
 
 from methods.ingest import image_check
-from methods.ingest.image_check import CheckedImage, ImageRejected, read_header, wrong_type
+from methods.ingest.image_check import ImageRejected, read_header, wrong_type
 from methods.ingest.image_filters import UNWANTED, ImageLimits, parse_exclusions, reject_unwanted
 from methods.ingest.image_quality import ImageFacts, measure_image
 from methods.ingest.mirror_names import file_name, path_in_mirror, shared_names
 from tests.methods.ingest.pictures_drawn import encoded
 
-FORMATS = {"image/jpeg": "JPEG", "image/png": "PNG", "image/webp": "WEBP", "image/gif": "GIF"}
+FORMATS = ["JPEG", "PNG", "WEBP", "GIF"]
 
 
 def picture(format_name: str, size: tuple[int, int] = (64, 48), **options) -> bytes:
@@ -40,17 +40,9 @@ def reason_of(data: bytes) -> str:
     return caught.value.reason
 
 
-@pytest.mark.parametrize("mime", FORMATS)
-def test_the_four_formats_are_taken(mime):
-    data = picture(FORMATS[mime])
-    expected = CheckedImage(mime=mime, width=64, height=48, n_bytes=len(data))
-    assert read_header(data) == expected
-    assert measure_image(data).mime_type == mime
-
-
 @pytest.mark.parametrize("options", [{"lossless": True}, {"quality": 20}, {"exif": b"Exif\0\0x"}])
 def test_each_kind_of_webp_tells_its_size(options):
-    assert (read_header(picture("WEBP", **options)).width) == 64
+    assert read_header(picture("WEBP", **options)).width == 64
 
 
 def test_a_type_that_the_bytes_are_not_of_is_wrong_and_other_names_or_none_of_it_are_not():
@@ -125,9 +117,9 @@ def test_what_is_no_image_and_other_formats_are_not_taken(reason, data):
     assert reason_of(data) == reason
 
 
-@pytest.mark.parametrize("mime", FORMATS)
-def test_an_image_cut_short_is_truncated(mime):
-    data = picture(FORMATS[mime], (200, 150))
+@pytest.mark.parametrize("name", FORMATS)
+def test_an_image_cut_short_is_truncated(name):
+    data = picture(name, (200, 150))
     cut = [data[: int(len(data) * kept)] for kept in (0.3, 0.6, 0.9)]
     # The longest signature, that of a WebP, has 12 bytes.
     for each in (*cut, data[:12], data[:12] + b"nothing of the kind"):

@@ -55,6 +55,7 @@ KINDS = {
     "PNG with alpha": (encoded(scene().convert("RGBA")), "image/png", "RGBA"),
     "16 bits": (encoded(WIDE), "image/png", "I;16"),
     "palette": (encoded(scene().quantize(16)), "image/png", "P"),
+    "GIF": (encoded(scene().quantize(16), "GIF"), "image/gif", "P"),
     "WebP with alpha": (encoded(CLEAR, "WEBP"), "image/webp", "RGBA"),
 }
 

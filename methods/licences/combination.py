@@ -6,9 +6,7 @@ from collections.abc import Collection, Mapping
 from itertools import combinations
 from typing import NamedTuple
 
-from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
-
-from methods.licences.reading import PUBLIC_DOMAIN, RESERVED, read_licence
+from methods.licences.reading import PUBLIC_DOMAIN, RESERVED, licence_name
 from methods.licences.terms import Term, fold_expression, terms_of
 
 PUBLIC, BY, SA = "public domain", "attribution", "share-alike"
@@ -107,10 +105,9 @@ def _chosen(licence: str | None) -> frozenset[str]:
     """The licences that are chosen from an SPDX expression; empty for an unknown licence."""
     if not licence:
         return frozenset()
-    try:
-        expression = canonicalize_license_expression(licence)
-    except InvalidLicenseExpression:
-        return _chosen(read_licence(licence)) if read_licence(licence) else frozenset({licence})
+    expression = licence_name(licence)
+    if expression is None:
+        return frozenset({licence})
     choices = fold_expression(
         expression,
         lambda name: [frozenset({name})],

@@ -5,9 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Literal, TypeVar, get_args
 
-from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
-
-from methods.licences.reading import RESERVED, read_licence
+from methods.licences.reading import RESERVED, licence_name
 
 UNKNOWN: Literal["unknown"] = "unknown"
 """The key under which images without a known licence are counted."""
@@ -30,11 +28,9 @@ def terms_of(licence: str | None) -> frozenset[Term]:
     """
     if not licence:
         return frozenset({"unknown"})
-    try:
-        expression = canonicalize_license_expression(licence)
-    except InvalidLicenseExpression:
-        known_licence = read_licence(licence)
-        return terms_of(known_licence) if known_licence else frozenset()
+    expression = licence_name(licence)
+    if expression is None:
+        return frozenset()
     return fold_expression(expression, _terms_of_name, frozenset.intersection, frozenset.union)
 
 

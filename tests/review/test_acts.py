@@ -6,7 +6,6 @@ from html import escape
 import pytest
 from PIL import Image
 
-from resources.review import locks
 from resources.review.comments import MOST_COMMENTS
 from review.pages.frame import texts
 from review.pages.items import SIDES
@@ -154,24 +153,13 @@ def test_what_is_no_comment_is_refused_in_a_sentence(one, anna, site):
     # No database holds a NUL.
     assert anna.post(path, data={"text": "a\x00" + "b" * 3999}).status_code == 303
     assert [comment.text for comment in site.store.comments()] == ["a" + "b" * 3999]
-
-
-def test_a_person_writes_a_number_of_comments_on_an_item(one, anna, site):
-    path = f"/items/{one['item_id']}/comments"
-    for _ in range(MOST_COMMENTS):
+    # A person writes a number of them on an item.
+    for _ in range(MOST_COMMENTS - 1):
         site.store.comment(one["item_id"], "anna", "Is it?")
     answer = anna.post(path, data={"text": "Is it?"})
     assert answer.status_code == 422 and SAYS["comment.often"] in answer.text
     assert len(site.store.comments()) == MOST_COMMENTS
     assert signed_in(site, "eva").post(path, data={"text": "It is."}).status_code == 303
-
-
-def test_a_decision_after_many_is_refused_in_a_sentence(one, anna, site, monkeypatch):
-    monkeypatch.setattr(locks, "MOST_DECIDED", 0)
-    data = opened(anna, one["item_id"])
-    answer = decide(anna, data, "reject", reason="incomplete")
-    assert (answer.status_code, answer.json()["error"]) == (409, SAYS["work.often"])
-    assert decide(anna, data, "skip").status_code == 200
 
 
 def test_a_picture_is_served_in_the_size_that_is_shown(anna, site):

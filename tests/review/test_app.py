@@ -6,6 +6,7 @@ import re
 import pytest
 from selectolax.lexbor import LexborHTMLParser
 
+from resources.review import locks
 from resources.review.items import MOST_SEARCHED
 from review.pages.frame import texts, version
 from review.pages.lead import SHOWN_MEASURES
@@ -125,7 +126,7 @@ def test_a_draft_of_no_form_is_left_aside(one, anna):
         assert opened(anna, one["item_id"])["shown"] == one["content"]
 
 
-def test_who_lost_the_lock_or_has_an_old_content_is_told_so(one, anna, site):
+def test_who_lost_the_lock_or_has_an_old_content_is_told_so(one, anna, site, monkeypatch):
     data = opened(anna, one["item_id"])
     anna.post(data["urls"]["unlock"], json={"token": data["token"]})
     lost = decide(anna, data, "accept")
@@ -136,6 +137,10 @@ def test_who_lost_the_lock_or_has_an_old_content_is_told_so(one, anna, site):
         assert (answer.status_code, answer.json()["error"]) == (409, texts("en")[said])
     assert site.store.decisions() == []
     again = opened(anna, one["item_id"])
+    with monkeypatch.context() as patched:
+        patched.setattr(locks, "MOST_DECIDED", 0)
+        often = decide(anna, again, "accept")
+    assert (often.status_code, often.json()["error"]) == (409, texts("en")["work.often"])
     decide(anna, again, "accept")
     twice = decide(anna, again, "skip")
     assert (twice.status_code, twice.json()["error"]) == (409, texts("en")["work.decided"])

@@ -316,3 +316,10 @@ class TestCommandLine:
         out.write_text("not json\n")
         assert loom(back) == 1
         assert capsys.readouterr().err.startswith("line 1: not JSON")
+        sheet = [str(tmp_path / "out.csv"), "--format", "csv"]
+        assert loom(["review", "export", "--out", *sheet]) == 0
+        assert loom(["review", "import", *sheet, *back[3:]]) == 0
+        assert "0 decisions added, 0 known already" in capsys.readouterr().out
+        out.write_text("nothing")
+        assert loom([*back, "--format", "csv"]) == 2
+        assert "lacks the columns" in capsys.readouterr().err

@@ -7,12 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dagster_project.cli import main as loom
 from methods.errors import UserError
 from methods.review import KINDS
-from resources.review.accounts import Accounts
 from resources.review.store import ReviewStore
-from review import commands
 from review.import_export import import_records, items_to_export
 from review.item_texts import item_texts, with_changed_texts
 from review.spreadsheet import (
@@ -217,20 +214,3 @@ class TestImport:
         (tmp_path / "in.csv").write_bytes(data)
         with pytest.raises(UserError, match=words):
             list(read_csv(tmp_path / "in.csv"))
-
-
-def test_out_and_back_from_a_shell(tmp_path, monkeypatch, capsys):
-    monkeypatch.setenv("LOOM_WORKSPACE", str(tmp_path))
-    monkeypatch.setattr(commands, "read_queue", lambda: [item_of("rewrite")])
-    Accounts(tmp_path / "review.sqlite").add("ann", "annotator")
-    out = tmp_path / "out.csv"
-    back = ["review", "import", str(out), "--format", "csv", "--reviewer", "ann", "--round", "1"]
-
-    assert loom(["review", "export", "--format", "csv", "--out", str(out)]) == 0
-    text = out.read_text(encoding="utf-8-sig")
-    out.write_text(text.replace("(to read),,,", "(to read),accept,,"), encoding="utf-8-sig")
-    assert loom(back) == 0
-    assert capsys.readouterr().out.splitlines()[1].startswith("1 decisions added, 0 known")
-    out.write_text("nothing")
-    assert loom(back) == 2
-    assert "lacks the columns" in capsys.readouterr().err

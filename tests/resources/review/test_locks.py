@@ -22,15 +22,6 @@ from tests.resources.review.review_queue import (
 
 
 class TestLocking:
-    def test_two_annotators_are_exactly_two_people(self, blind):
-        given = [blind.lock_item(name, "annotator").item_id for name in ("ann", "bob", "cat")]
-        assert given == ["item-0", "item-0", "item-1"]
-
-        work(blind, "ann")
-        # One has decided, one holds it: it is nobody else's.
-        assert blind.lock_item("dan", "annotator", item_id="item-0") is None
-        assert blind.lock_item("ann", "annotator", item_id="item-0") is None
-
     def test_a_reload_gives_the_same_lock_renewed(self, store, time):
         lock = store.lock_item("ann", "annotator")
         time.pass_by(LOCK_SECONDS - 1)

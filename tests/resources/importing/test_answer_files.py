@@ -80,6 +80,9 @@ def test_blanks_around_names_empty_cells_at_the_end_and_empty_rows_do_not_count(
     (tmp_path / "r.csv").write_text("index, prediction \n7,B,,\n,\n8\n")
     numbered = [ROWS[0], ROWS[2]._replace(where="record 3")]
     assert read_rows(tmp_path / "r.csv") == numbered
+    # What is said twice in the same way is no contradiction.
+    (tmp_path / "r.jsonl").write_text('{"index": 7, "index": 7, "prediction": "B"}\n')
+    assert read_rows(tmp_path / "r.jsonl") == [ROWS[0]]
 
 
 def test_of_all_columns_of_the_data_set_those_that_say_something_are_kept(tmp_path):
@@ -280,6 +283,9 @@ def test_a_row_at_the_end_of_an_endless_sheet_is_not_waited_for(tmp_path, monkey
     assert refused(file) == "it has more than 1,000 records."
 
 
+TWICE = "in an object two values have the name 'pred': leave one."
+
+
 @pytest.mark.parametrize(
     ("name", "content", "why"),
     [
@@ -296,6 +302,8 @@ def test_a_row_at_the_end_of_an_endless_sheet_is_not_waited_for(tmp_path, monkey
         ("r.json", b"[", "it is not valid JSON (line 1)."),
         ("r.json", b'[{"prediction": ["A"]}]', "record 1: its prediction is not a text."),
         ("r.jsonl", b"[" * 100_000, "line 1 is not valid JSON."),
+        ("r.jsonl", b'{"pred": "A", "pred": "B"}\n', f"line 1: {TWICE}"),
+        ("r.json", b'[{"pred": "A", "pred": "B"}]', TWICE),
     ],
 )
 def test_what_is_wrong_is_one_sentence(name, content, why, tmp_path):
@@ -316,21 +324,3 @@ def test_a_second_sheet_with_cells_is_refused_and_an_empty_one_is_not(tmp_path):
     assert refused(file).startswith(
         "its sheet 'model b' has cells, too, but records are only read from"
     )
-
-
-@pytest.mark.parametrize(
-    ("ending", "text", "where"),
-    [
-        (".jsonl", '{"index": 7, "prediction": "A", "prediction": "B"}\n', "line 1: in"),
-        (".json", '[{"index": 7, "prediction": "A", "prediction": "B"}]', "in"),
-    ],
-)
-def test_an_object_with_two_values_of_one_name_is_refused(ending, text, where, tmp_path):
-    file = tmp_path / f"preds{ending}"
-    file.write_text(text)
-    assert refused(file).startswith(
-        f"{where} an object two values have the name 'prediction': leave"
-    )
-
-    file.write_text(text.replace('"A"', '"B"'))
-    assert read_rows(file) == [ROWS[0]], "which says the same twice"

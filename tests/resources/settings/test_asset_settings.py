@@ -102,23 +102,16 @@ def test_one_sentence_names_file_setting_value_and_limit_or_the_nearest(file, te
 
 
 @pytest.mark.parametrize(
-    ("text", "sentence"),
-    [
-        ("- birds", "it is not a mapping of stages."),
-        ("birds: owls", "birds is not a mapping of assets."),
-    ],
-)
-def test_a_file_of_another_form_is_one_sentence(file, text, sentence):
-    file.write_text(text)
-    assert said(file) == sentence
-
-
-@pytest.mark.parametrize(
     ("content", "problem"),
-    [(b"birds: {owls: {tau: 0.6", " is not YAML: "), (b"\xff\xfe\x00", " cannot be read: ")],
-    ids=["no YAML", "no text"],
+    [
+        (b"- birds", ": it is not a mapping of stages."),
+        (b"birds: owls", ": birds is not a mapping of assets."),
+        (b"birds: {owls: {tau: 0.6", " is not YAML: "),
+        (b"\xff\xfe\x00", " cannot be read: "),
+    ],
+    ids=["a list", "a text", "no YAML", "no text"],
 )
-def test_a_file_that_is_none_is_one_sentence_too(file, content, problem):
+def test_a_file_of_another_form_or_none_is_one_sentence(file, content, problem):
     file.write_bytes(content)
     with pytest.raises(SettingsError) as refused:
         read_sections(SECTIONS)
@@ -126,18 +119,15 @@ def test_a_file_that_is_none_is_one_sentence_too(file, content, problem):
     assert str(refused.value).endswith(".") and "\n" not in str(refused.value)
 
 
-def test_what_is_written_is_what_is_read(file):
+def test_what_is_written_is_what_is_read_and_nothing_else_is_written(file):
+    with pytest.raises(SettingsError, match="birds.owls.tau is 7, but should be"):
+        write_sections(SECTIONS, {"birds.owls": {"tau": 7}})
+    assert not file.exists()
     values = {"birds.owls": {"tau": 0.6, "most": None}, "birds.kites": {"names": ["rødt"]}}
     file.parent.rmdir()
     assert write_sections(SECTIONS, values) == file
     assert read_sections(SECTIONS) == values
     assert "rødt" in file.read_text(), "as a person writes it"
-
-
-def test_what_could_not_be_read_is_not_written(file):
-    with pytest.raises(SettingsError, match="birds.owls.tau is 7, but should be"):
-        write_sections(SECTIONS, {"birds.owls": {"tau": 7}})
-    assert not file.exists()
 
 
 def test_a_former_name_of_a_table_is_read_with_a_warning_and_is_not_written(
@@ -157,13 +147,10 @@ def test_a_former_name_of_a_table_is_read_with_a_warning_and_is_not_written(
         read_sections(SECTIONS)
 
 
-def test_an_editor_finds_the_schema_beside_the_file(file):
+def test_the_schema_beside_the_file_says_what_there_is_and_what_it_may_be(file):
     write_sections(SECTIONS, {})
     assert f"$schema={SCHEMA_NAME}" in file.read_text().splitlines()[0]
     assert json.loads((file.parent / SCHEMA_NAME).read_text()) == json_schema(SECTIONS)
-
-
-def test_the_schema_says_what_there_is_and_what_it_may_be():
     birds = json_schema(SECTIONS)["properties"]["birds"]
     assert set(birds["properties"]) == {"owls", "kites"}
     owls = birds["properties"]["owls"]

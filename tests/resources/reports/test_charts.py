@@ -29,7 +29,7 @@ from resources.reports.estimate import ReportEstimate, Scale
 from resources.reports.item_charts import ItemsDot, difficulty_figure
 from resources.reports.report_plots import quadrants
 from resources.reports.report_scores import CandidateLabel, DisplayedMetric, ScoresByJudge
-from resources.reports.report_shape import category_chart, histogram_chart, share_chart
+from resources.reports.report_shape import histogram_chart, share_chart
 from tests.methods.results.test_tables import HOSTILE, model, pair, results
 from tests.resources.reports.report_rows import tables_of
 
@@ -203,29 +203,11 @@ def test_models_stand_beside_the_medians_of_both_scores():
     assert blocks_of([RATING], a=(5, 2, 2, 2)) == [], "without the inverse of a spread"
 
 
-def test_bars_are_as_long_as_their_counts() -> None:
-    chart = histogram_chart(Distribution("Turns", "turns", "dialogues", (1, 1, 2)))
-    assert [(bar.label, bar.n, bar.length) for bar in chart.bars] == [("1", 2, 100.0), ("2", 1, 50)]
-    assert chart.note == "n = 3, mean 1.3, median 1, range 1–2"
+def test_bars_begin_at_the_smallest_value_and_many_values_are_added_up() -> None:
     binned = histogram_chart(Distribution("Words", "words", "answers", (77, 172)))
     assert (binned.bars[0].label, binned.bars[-1].label) == ("70–79", "170–179")
-
-
-def test_shares_are_in_percent_and_many_values_are_added_up() -> None:
-    counts = (("one image", 3), ("several images", 1))
-    chart = share_chart(CategoryCounts("Question", "questions", counts))
-    assert chart.note == "4 questions"
-    shares = [(bar.label, bar.share) for bar in chart.bars]
-    assert shares == [("one image", "75.0 %"), ("several images", "25.0 %")]
     many = share_chart(CategoryCounts("Task", "items", tuple((f"t{n}", 1) for n in range(15))))
     assert (len(many.bars), many.bars[-1].label, many.bars[-1].n) == (13, "3 others", 3)
-
-
-def test_categories_are_shares_of_all_images() -> None:
-    chart = category_chart([{"category": "Boats", "n": 4}, {"category": "Rivers", "n": 1}], 8)
-    assert chart is not None
-    assert [(bar.length, bar.share) for bar in chart.bars] == [(100.0, "50.0 %"), (25.0, "12.5 %")]
-    assert category_chart([], 8) is None
 
 
 def test_an_estimate_as_the_table_shows_it() -> None:

@@ -346,11 +346,3 @@ def test_a_decision_finds_the_draft_of_its_lock(change, rows) -> None:
     for wrong in ({"token": "v"}, {"annotator": "ann"}, {"item_id": "other"}):
         [found] = rows.ask("decision", **{**asked, **wrong})
         assert (found.round, found.role) == (None, None)
-
-
-def test_assignments_that_have_ended_are_not_listed(rows) -> None:
-    of = {"annotator": "ann", "round": 1, "share": 1.0, "ends": None}
-    rows.add("assignments", *({**of, "assignment_id": number} for number in (3, 1, 2)))
-    ended = {"assignment_id": 4, "ends": 2, "annotator": None, "round": None, "share": None}
-    rows.add("assignments", ended)
-    assert [row.assignment_id for row in rows.ask("assignments")] == [1, 3]

@@ -313,14 +313,15 @@ class Security:
         headers = MutableHeaders(scope=message)
         headers.update(HEADERS)
         headers.setdefault("cache-control", CACHE)
+        cookies = Response()
         if sender.new_visitor and headers.get("content-type", "").startswith("text/html"):
-            cookie = Response()
-            _set_cookie(request, cookie, VISITOR_COOKIE, sender.token, None)
-            headers.append("set-cookie", cookie.headers["set-cookie"])
+            _set_cookie(request, cookies, VISITOR_COOKIE, sender.token, None)
         if sender.new_session:
-            cookie, lasts = Response(), int(SESSION_LASTS.total_seconds())
-            _set_cookie(request, cookie, SESSION_COOKIE, sender.token, lasts)
-            headers.append("set-cookie", cookie.headers["set-cookie"])
+            _set_cookie(
+                request, cookies, SESSION_COOKIE, sender.token, int(SESSION_LASTS.total_seconds())
+            )
+        for cookie in cookies.headers.getlist("set-cookie"):
+            headers.append("set-cookie", cookie)
 
 
 def _require_post(request: Request) -> None:

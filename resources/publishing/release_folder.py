@@ -97,8 +97,10 @@ def write_release(
         image_ids -= {path.stem for path in images}
     if lacks or image_ids:
         root.mkdir(parents=True, exist_ok=True)
-        draft = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=root))
-        try:
+        with tempfile.TemporaryDirectory(
+            prefix=f".{folder.name}-", dir=root, ignore_cleanup_errors=True
+        ) as made:
+            draft = Path(made)
             _write_texts(draft, card, rows, store, mark_formulas)
             (draft / IMAGES).mkdir()
             for image_id in image_ids:
@@ -107,8 +109,6 @@ def write_release(
                 _add_files(draft, folder, lacks, recorded or {})
             else:
                 _make_folder(draft, folder)
-        finally:
-            shutil.rmtree(draft, ignore_errors=True)
     return exported_files(folder)
 
 

@@ -78,7 +78,7 @@ def render_corpus(corpus: CorpusPageInput, image_store: ImageStore, generated: s
         *(_of_corpus(corpus, image_store) if has_content else ()),
         _left_out(corpus["left_out"]) if has_content or corpus["left_out"] else None,
         _checks(corpus["checks"]),
-        _review(corpus),
+        block.Section("review", "Review", "Review", list(_review(corpus))),
         _costs(corpus["costs"]),
     ]
     return render_page(
@@ -243,52 +243,38 @@ def _checks(rows: Rows) -> block.Section:
     return block.Section("checks", "Quality checks", "Quality checks", blocks)
 
 
-def _review(corpus: CorpusPageInput) -> block.Section:
+def _review(corpus: CorpusPageInput) -> Iterator[block.Block]:
+    """Yield the table of review by kind, the agreement of people, and what each person did."""
     if not corpus["review"]:
-        return block.Section("review", "Review", "Review")
+        return
     names = ("n_approved", "n_rejected", "n_pending", "n_edited", "n_decided")
-    blocks: list[block.Block] = [
-        block.note("review"),
-        block.Table(
-            "Review",
-            block.heads(
-                "Kind", "Approved", "Rejected", "Pending", "Edited", "Decided by people", "Policy"
-            ),
-            [
-                [
-                    Cell(row["kind"].replace("_", " "), kind="who"),
-                    *(
-                        Cell(f"{row[name]:,}", kind="n" if row[name] else "n quiet")
-                        for name in names
-                    ),
-                    Cell(row["policy"], [f"{row['n_demanded']:,} demanded"]),
-                ]
-                for row in corpus["review"]
-            ],
-        ),
+    heads = ("Approved", "Rejected", "Pending", "Edited", "Decided by people", "Policy")
+    lines = [
+        [
+            Cell(row["kind"].replace("_", " "), kind="who"),
+            *(Cell(f"{row[name]:,}", kind="n" if row[name] else "n quiet") for name in names),
+            Cell(row["policy"], [f"{row['n_demanded']:,} demanded"]),
+        ]
+        for row in corpus["review"]
     ]
+    yield block.note("review")
+    yield block.Table("Review", block.heads("Kind", *heads), lines)
     people = [row for row in corpus["effort"] if row["n_decisions"]]
     if not people:
-        return block.Section("review", "Review", "Review", [*blocks, block.note("nobody_decided")])
-    measured = [row for row in corpus["agreement"] if row["n_items"]]
-    if measured:
+        yield block.note("nobody_decided")
+        return
+    if measured := [row for row in corpus["agreement"] if row["n_items"]]:
         texts = (Cell("Of", kind="l"), Cell("Measure", kind="l"))
-        blocks += [
-            block.Heading("How far people agree", id="agreement"),
-            block.Table(
-                "Agreement of people",
-                block.heads("Kind", *texts, "Items", "Value"),
-                list(map(_agreed, measured)),
-            ),
-        ]
-    heads = block.heads(
+        of_measures = block.heads("Kind", *texts, "Items", "Value")
+        yield block.Heading("How far people agree", id="agreement")
+        yield block.Table("Agreement of people", of_measures, list(map(_agreed, measured)))
+    of_people = block.heads(
         "Person", Cell("Kind", kind="l"), "Round", "Decisions", "Skipped", "Seconds"
     )
-    table = block.Table("What each person did", heads, list(map(_person, people)))
+    table = block.Table("What each person did", of_people, list(map(_person, people)))
     n_people = len({row["reviewer"] for row in people})
     who = "person" if n_people == 1 else "people"
-    blocks.append(block.FoldedBlocks(block.bold(f"What {n_people} {who} did"), [table]))
-    return block.Section("review", "Review", "Review", blocks)
+    yield block.FoldedBlocks(block.bold(f"What {n_people} {who} did"), [table])
 
 
 def _agreed(row: Row) -> list[Cell]:

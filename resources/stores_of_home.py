@@ -85,9 +85,7 @@ def _warn_of_lost_calls() -> None:
 
 
 def _require_shared_files(warehouse: Warehouse) -> None:
-    """Raise StoreError if the tables name files, and the shared folder has none, before new files are
-    written into the mount point of a folder that is not mounted.
-    """
+    """Raise StoreError if the tables name files and the shared folder (not mounted?) has none."""
     files = shared_files()
     names = home.images_path().name, home.releases_path().name
     if files is None or not files.is_folder_without(*names):
@@ -198,10 +196,7 @@ def _require_no_local_stores() -> None:
 
 
 def _require_own_rows(store: Store) -> None:
-    """Raise StoreError if a new workspace with tables of its own gets the stores of another one.
-
-    The first workspace claims the database, in the store of model calls.
-    """
+    """Raise StoreError if a new workspace with tables gets the stores of another one."""
     new = not home.stores_database_path().exists() and not home.warehouse_path().exists()
     is_first = store.kind is not LEDGER or claim_database(store)
     if new and lake_address() is None and (not is_first or has_rows(store)):

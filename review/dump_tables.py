@@ -41,10 +41,7 @@ _STORED_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?\+00:00", re.A
 
 
 def _plausible(time: str, info: ValidationInfo) -> str:
-    """Validate a time: neither too early nor after `now` of the validation context.
-
-    Returns it in UTC, as the app stores it; other forms of ISO 8601 are converted.
-    """
+    """Return a time that is neither too early nor after `now` of the validation context, in UTC."""
     at = moment(time, (info.context or {})["now"]).astimezone(UTC).isoformat()
     return time if _STORED_TIME.fullmatch(time) else at
 

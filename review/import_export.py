@@ -175,10 +175,7 @@ def _item_of(values: dict[str, Any], queue: dict[str, QueueItem]) -> QueueItem:
 def _item_decided_on(
     values: dict[str, Any], state: ReviewState, before: Sequence[Decision], item: QueueItem
 ) -> QueueItem:
-    """Return the item with the content that the record names; with its current content if unknown.
-
-    A record on earlier content may be a decision that is stored already, so that content is used.
-    """
+    """Return the item with the content that the record names, or else with its current content."""
     edited = [decision.edits for decision in before if decision.edits is not None]
     for content in (item["content"], *edited):
         if content_id(content) == values.get("content_hash"):

@@ -147,11 +147,7 @@ def _decision(place: str, row: DecisionRow) -> Decision:
 
 
 class _Contents(NamedTuple):
-    """The contents of `item` by hash: the queued one, and those that decisions of the dump made.
-
-    `current` are the hashes of the queued content and of the contents that edits made from it. The
-    others are from an earlier queue.
-    """
+    """Contents of `item` by hash; those that are not `current` are from an earlier queue."""
 
     item: QueueItem
     by_hash: dict[str, dict[str, Any]]

@@ -302,8 +302,7 @@ class Security:
         return Sender(self._accounts, account, token, new_visitor=False, new_session=True)
 
     def _account_named(self, name: str) -> Account | None:
-        """Return the account that a proxy names. A name that differs by more than case is another one,
-        as the proxy may give it to another person."""
+        """Return the account of this name; one that differs by more than case is another's."""
         account = self._accounts.get(name)
         if account is None or normalize("NFC", name).lower() != account.name.lower():
             return None

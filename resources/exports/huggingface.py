@@ -163,8 +163,7 @@ def _row(item: ExportedItem, source: ExportSource) -> dict[str, Any]:
 def _write_shards(
     rows: Iterable[dict[str, Any]], folder: Path, split: str, most: int
 ) -> list[Path]:
-    """Write rows to Parquet files of about `most` bytes each. Returns their paths, which end with
-    `<split>-00000-of-00003.parquet` and so on."""
+    """Write rows to Parquet files of about `most` bytes, `<split>-00000-of-00003.parquet` and so on."""
     import pyarrow.parquet as pq
 
     empty = pa.BufferOutputStream()

@@ -199,9 +199,7 @@ class DialogueStacker:
 
 
 def _counter(tokenizer: str) -> Count:
-    """Make a function that counts tokens by a `tokenizer.json` (or its folder), or estimates them if
-    none is given. Raises ExportError.
-    """
+    """Make a function that counts tokens by a `tokenizer.json`, or by rule. Raises ExportError."""
     if not tokenizer:
         return estimate_tokens
     from tokenizers import Tokenizer

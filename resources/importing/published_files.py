@@ -178,10 +178,7 @@ def _stored(
     store: ImageStore,
     stored: dict[str | bytes, ImageFacts | ImageRejected],
 ) -> Item:
-    """Store the images of an item, and return the item. Raises _UnusableImage.
-
-    `stored` has the images that were read before, by path or content; new ones are added.
-    """
+    """Store the images of an item that `stored` lacks, and return the item. Raises _UnusableImage."""
     image_ids = []
     for position, image in enumerate(item.images, start=1):
         is_path = (

@@ -183,11 +183,7 @@ def _texts(
 def _of_table(
     rows: Iterator[list[Any]], wanted_columns: Collection[str]
 ) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield the rows below the header.
-
-    A missing cell at the end of a row is empty in a wanted column. Rows are not filled up to the
-    header, as it may have many more columns than they have cells.
-    """
+    """Yield the rows below the header, not filled up to it, as it may have far more columns."""
     header = [text_of(cell).strip() for cell in next(rows, [])]
     named = [name for name in header if name]
     if len(set(named)) < len(named):
@@ -247,9 +243,7 @@ class _BookSize:
         self._n_cells = self._n_characters = 0
 
     def add(self, row: Sequence[Any]) -> None:
-        """Count the cells of a row, before they are decoded. Raises PublishedError if there are more
-        than MOST_CELLS, or more than MOST_CHARACTERS: many cells may name one long text.
-        """
+        """Count the cells of a row, before they are decoded. Raises PublishedError."""
         self._n_cells += max(1, len(row))
         self._n_characters += sum(len(cell) for cell in row if isinstance(cell, str))
         if self._n_cells > MOST_CELLS:
@@ -259,9 +253,7 @@ class _BookSize:
 
 
 def _sheets(data: IO[bytes]) -> Iterator[tuple[str, Iterator[list[Any]]]]:
-    """Yield the name and the rows of each sheet. A formula is read as its text: pandas writes an answer
-    that begins with `=` as a formula.
-    """
+    """Yield the name and the rows of each sheet; pandas writes a text `=A` as a formula."""
     try:
         with zipfile.ZipFile(data) as archive:
             for part in archive.infolist():

@@ -131,9 +131,7 @@ def _write(name: str, rows: list[dict[str, Any]], where: dict[str, str]) -> Tabl
 def _written(
     root: Path, card: dict[str, Any], rows: dict[str, list[dict[str, Any]]], store: ImageStore
 ) -> Iterator[list[ExportedFile]]:
-    """Write the folder of a release; of an existing one, the files that are missing or were changed. If
-    the block fails, a newly created folder is removed.
-    """
+    """Write what the folder of a release lacks; if the block fails, remove a new folder."""
     target = root / card["release_id"]
     was_there = target.exists()
     if was_there:
@@ -195,12 +193,7 @@ def _has_form(tables: Any) -> bool:
 def _require_unchanged(
     folder: Path, files: dict[str, str], card: dict[str, Any], rows: dict[str, Any]
 ) -> list[str]:
-    """Verify the folder, and return the names of its images. Raises
-    ReleaseFolderError if anything was changed.
-
-    The id must match the rows, and each file and image must match its hash. Other files in the folder,
-    such as `.DS_Store`, are ignored.
-    """
+    """Verify rows, files and images by their hashes; return the images' names."""
     try:
         reviewed = ReviewPolicy(card["review_policy"], card["review_share"])
         release_id = id_of_release(card["name"], reviewed, rows, edition_of(card))
@@ -233,11 +226,7 @@ def _require_unchanged(
 
 
 def _whole_items(rows: dict[str, list[dict[str, Any]]]) -> list[Item]:
-    """Read the items of a release.
-
-    Raises ValueError for an item that lacks a turn or an image or has an invalid key, and for a row
-    without an item or with a NUL character.
-    """
+    """Read the items. Raises ValueError for one that is not whole, or a row of no item."""
     item_ids = {row["item_id"] for row in rows["items"]}
     for name, table in rows.items():
         for row in table:
@@ -273,10 +262,7 @@ def _require_one_right_choice(folder: Path, items: Sequence[Item]) -> None:
 
 
 def _require_same_release(folder: Path, warehouse: Warehouse, row: dict[str, Any]) -> None:
-    """Raise ReleaseFolderError if the workspace has a release with this id, but another card.
-
-    The id is a hash of the rows of a release. It does not cover the card.
-    """
+    """Raise ReleaseFolderError if the workspace has this id, a hash of rows, with another card."""
     where = {"r": row["release_id"]}
     stored = warehouse.sql("FROM release.releases WHERE release_id = $r", where).to_pylist()
     # An exported card does not contain the seeds of the right choices.

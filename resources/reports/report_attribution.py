@@ -126,9 +126,7 @@ def _difference(row: Row | None) -> ModelDifference | None:
 
 
 def _followed(row: Row | None) -> Cell:
-    """Make the cell of a model and a change: net effect, test, fixed errors, lost right answers, and
-    the reason if there is no effect or no test.
-    """
+    """Make the cell of a change: net effect, test, gains and losses, or why there is none."""
     if row is None:
         return Cell("·")
     difference = _difference(row)

@@ -343,8 +343,7 @@ def _verdicts(
     model: CandidateLabel,
     models: Sequence[CandidateLabel],
 ) -> str:
-    """Count the models that `model` is significantly better and worse than. `pairs` is None if there
-    are too few items."""
+    """Count the models that `model` is surely better and worse than; None is for too few items."""
     if pairs is None:
         return markup('<span class="quiet">too few items</span>')
     differences = (

@@ -396,8 +396,7 @@ class Accounts:
         sign_out: bool = False,
         no_admin: bool = False,
     ) -> None:
-        """Change an account. With `no_admin` the account can no longer sign in as an administrator:
-        raises AccountError if it is the last one."""
+        """Change an account. With `no_admin`, raises AccountError if it is the last administrator's."""
         with self._store.transaction() as connection:
             if no_admin:
                 _require_other_admin(connection, name)

@@ -150,15 +150,11 @@ class _People:
         """Folded name -> (name, role of the account or None without one, needed role)."""
 
     def may_be_same(self, name: str, other: str) -> bool:
-        """Whether two names may be those of one person, who was renamed or erased in one store.
-
-        People who have two accounts here are different.
-        """
+        """Whether two names may be of one person, who was renamed or erased in one store."""
         return not all(folded_name(each) in self._accounts for each in (name, other))
 
     def stored_name(self, name: str, role: str = ROLES[0]) -> str:
-        """Return the account's spelling of a name, or the name itself if there is no account. `role` is
-        the role that the person needed for what they did."""
+        """Return the account's spelling of a name, or the name; `role` is what the act needs."""
         key = folded_name(name)
         account = self._accounts.get(key)
         if account is None or not account.may(role):
@@ -200,11 +196,7 @@ def _missing(
     stored: list[Decision],
     revoked: Iterable[int | None],
 ) -> _Missing | None:
-    """Compare two histories of an item.
-
-    Returns:
-        What the stored history lacks; None if the other one lacks something, too.
-    """
+    """Return what the stored history of an item lacks; None if the other one lacks something, too."""
     pairs = list(zip(history, stored, strict=False))
     if not all(_is_same(people, dumped.decision, own) for dumped, own in pairs):
         return None

@@ -264,8 +264,7 @@ def no_lock_reason(connection: Connection, reviewer: str, role: str, item_id: st
 def _next(
     connection: Connection, values: dict[str, Any], rules: RuleBook, person: Row[Any]
 ) -> Row[Any] | None:
-    """Find the person's next item: a gold item that is due, else an assigned item, else any other.
-    Assigned items of the requested kind come before those of other kinds."""
+    """Find the person's next item: gold that is due, then those assigned, then any."""
     round = values["round"]
     if round == 1:
         item = gold.next_gold(connection, values, rules, always=False)

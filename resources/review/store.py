@@ -32,10 +32,7 @@ def _method(
     access: Literal["read", "snapshot", "transaction"],
     function: Callable[Concatenate[Connection, Parameters], Result],
 ) -> Callable[Concatenate["ReviewStore", Parameters], Result]:
-    """Make a method that runs a function on a connection of the store, and has its description.
-
-    A `snapshot` sees the state of one moment in all its queries; a `transaction` may write.
-    """
+    """Make a method of a function; in a `snapshot` all queries see the same moment."""
 
     @wraps(function)
     def method(

@@ -337,10 +337,7 @@ $trigger$
 def _trigger(
     table: str, name: str, change: str, message: str | None, condition: str | None = None
 ) -> None:
-    """Add a trigger that refuses a change with a message; without a message it skips the row silently.
-
-    `condition` is SQL in which `{differs}` compares two values that may be NULL.
-    """
+    """Add a trigger that refuses a change with a message, or else skips the row silently."""
     parts = {"table": table, "name": f"{table}_{name}", "change": change}
     sqlite_condition = condition and condition.format(differs="IS NOT")
     postgres_condition = condition and condition.format(differs="IS DISTINCT FROM")

@@ -178,10 +178,7 @@ class ApiClient:
 
 
 class _TransientApiError(Exception):
-    """A failure that a retry may resolve; `wait` is the number of seconds that the server requested.
-
-    `pauses_host`: the server is overloaded, so no other request may be sent before.
-    """
+    """A failure that may pass in `wait` seconds; with `pauses_host` nothing else is sent before."""
 
     def __init__(
         self, detail: str, wait: float | None = None, *, pauses_host: bool = False

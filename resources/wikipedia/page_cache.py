@@ -209,11 +209,7 @@ async def _rendered(wiki: Wiki, title: str) -> tuple[str, tuple[PageImage, ...]]
 
 
 async def _for_each(work: Callable[[T], Coroutine[Any, Any, None]], items: Iterable[T]) -> None:
-    """Do the work for all items, a few concurrently; the first error cancels the others.
-
-    Each worker finishes an item, including the continuations of its request, before it begins another,
-    so that responses are cached as early as possible.
-    """
+    """Do the work for all items, each to its end, a few at once; the first error cancels the others."""
     waiting = iter(items)
 
     async def worker() -> None:

@@ -178,10 +178,7 @@ def lead_csv(request: Request) -> Response:
 
 
 def _agreement(figures: Overview) -> list[dict[str, Any]]:
-    """Select the rows of SHOWN_MEASURES.
-
-    With fewer than FEWEST_IN_COMMON items, a bootstrap interval is meaningless and removed.
-    """
+    """Select the rows of SHOWN_MEASURES, with intervals from FEWEST_IN_COMMON items on."""
     none = {"low": None, "high": None}
     return [
         {**row, "pair": None if row["raters"] == ALL else row["raters"].replace("|", " – ")}

@@ -90,10 +90,7 @@ def next_address(store: ReviewStore, account: Account, kind: str | None) -> str:
 
 
 def _filters(request: Request) -> Filters:
-    """Read the filters in the address.
-
-    Raises HTTPException for an unknown kind or status, and for a longer text than can be searched.
-    """
+    """Read the filters in the address. Raises HTTPException for unknown values and long texts."""
     parameters = request.query_params
     values = {
         name: parameters.get(name, "").strip() or None

@@ -99,8 +99,8 @@ def write_release(
         root.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(
             prefix=f".{folder.name}-", dir=root, ignore_cleanup_errors=True
-        ) as made:
-            draft = Path(made)
+        ) as temporary:
+            draft = Path(temporary)
             _write_texts(draft, card, rows, store, mark_formulas)
             (draft / IMAGES).mkdir()
             for image_id in image_ids:

@@ -162,6 +162,7 @@ class TestRules:
             ("default: {annotators: yes}", "is true .*yes, no, on and off.* may be 1 or 2"),
             ("default: {expert: no}", "expert is false .* none, disagreement, sample or all"),
             ("default: {sample: 1.5}", "sample is 1.5, and may be a number from 0 to 1"),
+            ("gold: 0.9", "gold is 0.9, and may be a number from 0 to 0.5"),
             ("priorities: [quality, luck]", 'priorities.1 is "luck", .*disagreement, quality and'),
             ("kinds: {dialogue: 2}", "kinds.dialogue is 2, and may be rules, such as"),
             ("kinds: {dialogue: {quota: 0}}", "kinds.dialogue.quota is 0, and may be a whole"),

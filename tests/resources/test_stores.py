@@ -176,6 +176,14 @@ def test_a_damaged_sqlite_file_is_named(name, folder):
         bring_home_up_to_date()
 
 
+def test_a_home_that_may_not_be_written_is_not_called_damaged(folder, monkeypatch):
+    # Nobody keeps root from writing but the system itself.
+    monkeypatch.setattr("resources.files.home.os.access", lambda path, mode: False)
+    said = rf"^The workspace {folder} cannot be used .*: make it a folder"
+    with pytest.raises(StoreError, match=said):
+        bring_home_up_to_date()
+
+
 def test_a_file_that_others_hold_is_not_called_damaged(folder, monkeypatch):
     monkeypatch.setattr("resources.stores.sqlite.BUSY_TIMEOUT", 0.1)
     with closing(sqlite3.connect(folder / "ledger.sqlite", isolation_level=None)) as other:

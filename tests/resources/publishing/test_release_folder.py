@@ -64,6 +64,12 @@ def test_the_folder_may_be_read_by_others_and_says_who_made_each_image(tmp_path,
     }
 
 
+def test_answers_that_are_held_out_are_in_no_file(tmp_path, release):
+    card = {**CARD, "benchmark": "other", "split": "test", "origin": "built"}
+    write_release(tmp_path / "out", **{**release, "card": card})
+    assert not any(b"Neither." in data for data in everything(tmp_path / "out").values())
+
+
 @pytest.mark.parametrize("exact", [True, False])
 def test_cells_that_a_spreadsheet_would_compute_are_marked_and_read_back(
     tmp_path, release, store, exact

@@ -225,20 +225,17 @@ def test_pages_carry_no_script_or_style_of_their_own(site):
     assert static.status_code == 200 and "immutable" in static.headers["cache-control"]
 
 
-def test_languages_say_the_same_things():
+def test_languages_say_the_same_things_one_is_chosen_and_refusals_are_in_it(anna, site):
     english, chinese = texts("en"), texts("zh")
     assert english.keys() == chinese.keys() >= {f"measure.{name}" for name in SHOWN_MEASURES}
     assert all(re.search("[\u4e00-\u9fff]", text) for text in chinese.values())
-
-
-def test_a_language_is_chosen_and_what_is_refused_is_said_in_it(anna, site):
-    chinese = {"accept-language": "zh"}
+    in_chinese = {"accept-language": "zh"}
     for path in ("/accounts", "/nowhere", "/items/none"):
-        page = anna.get(path, headers=chinese)
+        page = anna.get(path, headers=in_chinese)
         assert page.status_code in (403, 404)
         shown = LexborHTMLParser(page.text).css_first("main p")
         assert shown is not None and re.search("[\u4e00-\u9fff]", shown.text())
-    answer = browser(site).post("/next", json={}, headers=chinese)
+    answer = browser(site).post("/next", json={}, headers=in_chinese)
     assert re.search("[\u4e00-\u9fff]", answer.json()["error"])
     # It leads back to this site alone.
     answer = anna.get("/language/zh?back=/?kind=dialogue")

@@ -173,11 +173,6 @@ def test_a_model_or_device_that_cannot_be_had_is_one_sentence(
     assert "\n" not in str(caught.value)
 
 
-def test_vectors_are_kept_under_the_models_name_and_the_backends_unless_it_is_torch():
-    assert Embedder().name == Embedder(backend="torch").name == "all-MiniLM-L6-v2"
-    assert Embedder("owner/model", backend="onnx").name == "owner/model@onnx"
-
-
 def test_cuda_is_taken_where_torch_sees_it_and_nobody_chose(monkeypatch):
     import torch
 
@@ -198,12 +193,12 @@ def test_a_package_or_backend_that_is_not_installed_names_what_to_install(monkey
         Embedder().encode(["text"])
 
 
-def test_the_environment_says_which_model_backend_and_device(monkeypatch):
+def test_the_environment_says_which_model_and_backend_as_it_is_named_and_device(monkeypatch):
     from resources.embedding.process import text_embedder
 
     for name in ("LOOM_EMBEDDER", "LOOM_EMBEDDER_BACKEND", "LOOM_EMBEDDER_DEVICE"):
         monkeypatch.delenv(name, raising=False)
-    assert text_embedder().name == module.PACKAGED
+    assert text_embedder().name == module.PACKAGED == Embedder(backend="torch").name
 
     monkeypatch.setenv("LOOM_EMBEDDER", "owner/model")
     monkeypatch.setenv("LOOM_EMBEDDER_BACKEND", "openvino")
@@ -220,17 +215,14 @@ def encoder(tmp_path_factory: pytest.TempPathFactory) -> ImageEncoder:
     return ImageEncoder(str(make_tiny_clip(tmp_path_factory.mktemp("clip") / "tiny")))
 
 
-def test_pictures_and_texts_are_unit_vectors_of_one_length(encoder):
+def test_pictures_and_texts_are_unit_vectors_equal_for_equal_pictures(encoder):
     images = [Image.new("RGB", (40, 90), "red"), Image.new("RGBA", (90, 40), "blue")]
     files = [*map(encoded, images), encoded(Image.new("L", (33, 33)), "JPEG")]
     pictures = encoder.encode_pictures(files)
     texts = encoder.encode(["a picture of a map", "地图"])
-
     assert pictures.shape == (3, 16) and texts.shape == (2, 16)
     np.testing.assert_allclose(np.linalg.norm(np.vstack([pictures, texts]), axis=1), 1, atol=1e-6)
-
-
-def test_equal_pictures_have_equal_vectors_whatever_stands_beside_them(encoder):
+    # Whatever stands beside them.
     red, blue = (encoded(Image.new("RGB", (40, 40), name)) for name in ("red", "blue"))
     together = encoder.encode_pictures([red, blue, red])
 

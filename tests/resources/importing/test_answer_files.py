@@ -202,7 +202,9 @@ def test_a_short_row_is_not_filled_up_to_a_wide_header(tmp_path):
     assert sizes == [3] * 100
 
 
-def test_the_sheets_of_a_spreadsheet_have_so_many_cells_together(tmp_path, monkeypatch):
+def test_the_sheets_of_a_spreadsheet_have_so_many_cells_and_characters_together(
+    tmp_path, monkeypatch
+):
     file = written(tmp_path, ".xlsx")
     book = openpyxl.load_workbook(file)
     book.create_sheet("wide")["AMJ1"] = "x"
@@ -213,19 +215,16 @@ def test_the_sheets_of_a_spreadsheet_have_so_many_cells_together(tmp_path, monke
     monkeypatch.setattr(record_file, "MOST_CELLS", 1_500)
     with pytest.raises(PublishedError, match="more than 1,500 cells"):
         record_file.read_tables(file)
-
-
-def test_many_cells_of_a_spreadsheet_cannot_name_one_long_text(tmp_path, monkeypatch):
+    # Nor can many cells name one long text.
     book = openpyxl.Workbook()
     for row in range(1, 4):
         book.worksheets[0].cell(row, 1, "a long text")
-    book.save(tmp_path / "texts.xlsx")
+    book.save(file)
     monkeypatch.setattr(record_file, "MOST_CHARACTERS", 33)
-    (table,) = record_file.read_tables(tmp_path / "texts.xlsx")
-    assert table.rows == [["a long text"]] * 3
+    assert record_file.read_tables(file)[0].rows == [["a long text"]] * 3
     monkeypatch.setattr(record_file, "MOST_CHARACTERS", 32)
     with pytest.raises(PublishedError, match="its cells have more than 32 characters"):
-        record_file.read_tables(tmp_path / "texts.xlsx")
+        record_file.read_tables(file)
 
 
 def test_samples_that_unpack_to_too_much_are_not_read(tmp_path, monkeypatch):

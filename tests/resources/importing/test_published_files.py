@@ -163,7 +163,7 @@ def records(n: int) -> list[dict]:
     return [*broken, record("mmdu_pics/red.png", item_id="whole")]
 
 
-def test_all_broken_images_are_named_at_once(folder, store):
+def test_all_broken_images_are_named_at_once_or_left_out(folder, store):
     said = refused(folder, store, records(3))
     assert said == (
         f"{folder}/benchmark.json cannot be imported: images of 3 records cannot be used: image 1 "
@@ -174,22 +174,20 @@ def test_all_broken_images_are_named_at_once(folder, store):
     said = refused(folder, store, records(25))
     assert "of 25 records" in said and "; and 5 more. " in said
     assert "'b19'" in said and "'b20'" not in said
-
-
-def test_items_with_a_broken_image_are_left_out_and_counted_if_one_says_so(folder, store):
-    file = folder / "benchmark.json"
+    # If one says so, their items are left out and counted, but not all items.
+    file, skipped = folder / "benchmark.json", Counter[str]()
     file.write_text(json.dumps(records(4)))
-    skipped = Counter[str]()
     (item,) = read_items(published, file, None, store, skipped=skipped)
     assert item.item_id == "whole"
     assert skipped == {"missing": 2, "not_an_image": 1, "not_base64": 1}
-
     file.write_text(json.dumps(records(4)[:-1]))
     with pytest.raises(PublishedFileError, match="images of 4 records cannot be used"):
         read_items(published, file, None, store, skipped=Counter())
 
 
-def test_base64_is_read_as_tools_write_it(folder, store):
+def test_base64_is_read_as_tools_write_it_and_equal_images_are_checked_once(
+    folder, store, monkeypatch
+):
     """Without padding, in the alphabet of URLs, broken into lines, as a data URL."""
     odd = one_colour("#fbefbe", (20, 10)) + b"\xfb\xef\xff"
     plain = base64.b64encode(odd).decode()
@@ -199,24 +197,17 @@ def test_base64_is_read_as_tools_write_it(folder, store):
     cells += [f"data:image/png;base64,{text}" for text in (plain, of_urls, quote(plain, safe=""))]
     assert len(set(cells)) == len(cells)
     rows = [f"{n}\t['<ImageHere>?']\t{[cell]!r}\n" for n, cell in enumerate(cells)]
-    (folder / "m.tsv").write_text("index\tquestion\timage\n" + "".join(rows))
-
-    items = read_items(published, folder / "m.tsv", None, store)
-
-    assert {item.image_ids for item in items} == {(sha256(odd),)}
-
-
-def test_equal_embedded_images_are_checked_once(folder, store, monkeypatch):
-    cell = [base64.b64encode(RED).decode()]
-    rows = [f"{n}\t['<ImageHere>?']\t{cell}\n" for n in range(5)]
+    rows += [f"{len(cells) + n}{row[1:]}" for n, row in enumerate(rows)]
     (folder / "m.tsv").write_text("index\tquestion\timage\n" + "".join(rows))
     checked = []
     monkeypatch.setattr(
         published_files, "take_in", lambda data, store: checked.append(data) or take_in(data, store)
     )
 
-    assert len(read_items(published, folder / "m.tsv", None, store)) == 5
-    assert checked == [RED]
+    items = read_items(published, folder / "m.tsv", None, store)
+
+    assert {item.image_ids for item in items} == {(sha256(odd),)}
+    assert len(items) == len(rows) and checked == [odd] * len(cells)
 
 
 def test_images_that_are_repeated_too_often_and_too_many_labels_are_refused(

@@ -222,6 +222,8 @@ def test_a_release_that_is_here_keeps_its_card(made_in, folder, empty):
 
 
 def test_files_are_written_from_the_rows_whatever_those_of_the_folder_say(made_in, folder, empty):
+    for name in (".DS_Store", "images/.DS_Store", "images/Thumbs.db"):
+        (folder / name).write_bytes(b"a folder's settings")
     files = {"dialogues.json": "[]", "train.jsonl": "{}", "attribution.csv": "=cmd()"}
     written_again(folder, {}, files)
     for taken in (folder, made_in / "releases" / FIRST, folder):
@@ -230,6 +232,8 @@ def test_files_are_written_from_the_rows_whatever_those_of_the_folder_say(made_i
             made_in / "releases" / FIRST
         )
     assert empty.warehouse.count("release.exports") == 6
+    n_images = len({row["image_id"] for row in rows_of(empty.warehouse, FIRST)["images"]})
+    assert sum(path.is_file() for path in empty.store.root.rglob("*")) == n_images
 
 
 @pytest.mark.parametrize("name", ["card.json", "tables.json", "image", "no image"])
@@ -246,18 +250,6 @@ def test_what_was_changed_in_the_home_is_as_it_was_written_after_another_import(
 
     assert everything(empty.home / "releases") == files
     assert empty.warehouse.sql(exports) == listed
-
-
-def test_files_that_are_not_of_the_release_do_not_count(made_in, folder, empty):
-    for name in (".DS_Store", "images/.DS_Store", "images/Thumbs.db"):
-        (folder / name).write_bytes(b"a folder's settings")
-
-    empty.take(folder)
-
-    assert everything(empty.home / "releases" / FIRST) == everything(made_in / "releases" / FIRST)
-    assert empty.warehouse.count("release.exports") == 6
-    n_images = len({row["image_id"] for row in rows_of(empty.warehouse, FIRST)["images"]})
-    assert sum(path.is_file() for path in empty.store.root.rglob("*")) == n_images
 
 
 def test_seeds_that_leave_no_workspace_are_no_other_card(made_in, tmp_path):

@@ -321,15 +321,13 @@ def test_without_answers_or_a_form_nothing_is_written(home, tmp_path):
     assert not out.exists()
 
 
-def test_names_of_files_are_safe_and_tell_names_apart():
+def test_names_of_files_are_safe_tell_names_apart_and_are_short_enough(home, tmp_path):
     names = ("a/b", "a:b", "..", "", "\0", "שלום", "x" * 300, "x" * 200)
     found = file_names(names)
     assert len(set(found.values())) == len(names) and found["a/b"] == "a-b"
     for safe in found.values():
         assert safe and not set("/\\\0:") & set(safe) and not safe.startswith(".")
-
-
-def test_long_names_in_other_scripts_fit_into_a_file_name(home, tmp_path):
+    # Long ones in other scripts, too.
     said = {("1", "shift-0", 1): ("answered", "A")}
     models = {"模" * 80: said, "模" * 79: said}
     items = [question("1", ("a", "b"), "A")]

@@ -82,6 +82,11 @@ def test_a_line_of_a_radar_has_the_scores_and_a_gap_where_there_is_none() -> Non
     assert first[:3] == pytest.approx(np.array(expected)) and first[3] == pytest.approx(first[0])
     gap = lines["gap"].get_ydata()
     assert np.isnan(gap[1]) and gap[0] == pytest.approx(0.5)
+    # More models than colours are said.
+    many = [(f"model-{number}", (1.0, 2.0, 3.0)) for number in range(20)]
+    (legend,) = radar_figure(RADAR._replace(lines=many), 3, 3, "below").legends
+    assert "the best 12 of 20 models" in legend.get_title().get_text().replace("\n", " ")
+    assert len(legend.get_texts()) == 12
 
 
 @pytest.mark.parametrize("draw", [scores_figure, differences_figure])
@@ -119,13 +124,6 @@ def test_intervals_reach_to_their_ends_and_what_is_infinite_stands_above_the_axi
     assert ends[3] == [[6.0, 3.0], [6.0, infinite]]
     assert axes.get_yticklabels()[-1].get_text() == "∞"
     assert "1 without y" in figure.legends[0].get_title().get_text().replace("\n", " ")
-
-
-def test_more_models_than_colours_are_said():
-    many = [(f"model-{number}", (1.0, 2.0, 3.0)) for number in range(20)]
-    (legend,) = radar_figure(RADAR._replace(lines=many), 3, 3, "below").legends
-    assert "the best 12 of 20 models" in legend.get_title().get_text().replace("\n", " ")
-    assert len(legend.get_texts()) == 12
 
 
 def test_items_that_tell_models_apart_the_wrong_way_round_are_red() -> None:
@@ -210,15 +208,12 @@ def test_bars_begin_at_the_smallest_value_and_many_values_are_added_up() -> None
     assert (len(many.bars), many.bars[-1].label, many.bars[-1].n) == (13, "3 others", 3)
 
 
-def test_an_estimate_as_the_table_shows_it() -> None:
+def test_an_estimate_a_number_and_a_difference_are_shown_and_placed_as_their_scale_says() -> None:
     assert (ReportEstimate().shown, ReportEstimate(41.236).shown) == ("–", "41.2")
     assert ReportEstimate(50.0).interval == ""
     assert ReportEstimate(50.0, 40.04, 60.0).interval == "40.0–60.0"
     assert ReportEstimate(-2.0, -5.0, 1.0).interval == "−5.0 to 1.0"
     assert [ReportEstimate(value).shade for value in (None, -3.0, 41.2, 104.0)] == [0, 0, 0.412, 1]
-
-
-def test_a_number_and_a_difference_as_their_scale_shows_them_and_places_on_a_scale() -> None:
     shown = [Scale().shown(each) for each in (7.0, -0.01, math.nan)]
     assert shown == ["7.0", "0.0", "–"] and Scale(1, 10).shown(7.0) == "7.00"
     infinite = Scale(2, None).shown(math.inf), Scale(None, None).shown(-math.inf)

@@ -83,9 +83,7 @@ def test_each_size_up_to_a_set_has_a_bar_and_larger_ones_share_bars():
     # 21 to twice 20, 41 to twice 40.
     assert bars([19, 21, 40, 41, 80])[-4:] == [("19", 1), ("20", 0), ("21–40", 2), ("41–80", 2)]
     assert bars([90]) == [("20", 0), ("21–40", 0), ("41–80", 0), ("81–160", 1)]
-
-
-def test_the_most_frequent_categories_are_shown_and_blank_ones_left_out():
+    # Of categories the most frequent ones do, but for blank ones.
     counts = {f"c{number:02}": 1 for number in range(50)} | {"猫头鹰": 9, " ": 99}
     chart = categories_chart(counts)
     assert (chart.bars[0].label, chart.bars[0].n, len(chart.bars)) == ("猫头鹰", 9, 40)

@@ -66,7 +66,9 @@ def test_hostile_texts_are_only_text_and_nothing_is_loaded(store):
     assert not re.search(r"url\(|@import", html)
 
 
-def test_a_page_links_to_the_index_and_to_reports_that_there_are(store, loom_home):
+def test_a_page_links_to_the_index_and_to_reports_that_there_are_and_the_index_to_it(
+    store, loom_home
+):
     (loom_home / "reports" / "items").mkdir(parents=True)
     for name in ("toy-2.html", "items/toy-2.html"):
         (loom_home / "reports" / name).write_text("")
@@ -75,9 +77,7 @@ def test_a_page_links_to_the_index_and_to_reports_that_there_are(store, loom_hom
     assert {"../../toy-2.html", "../../items/toy-2.html"} <= set(links)
     assert any(link.startswith("../../items/toy-2.html#item=") for link in links)
     assert not any("toy-1" in link or "built-in" in link for link in links)
-
-
-def test_the_index_finds_the_pages_that_there_are(loom_home):
+    # The index finds the pages that there are.
     assert diff_pages() == []
     for ids in (("b", "c"), ("a", "c")):
         page_of(*ids).parent.mkdir(parents=True, exist_ok=True)

@@ -174,6 +174,10 @@ def test_after_five_failures_even_the_right_one_waits(accounts, clock):
         accounts.check("bob", RIGHT)
     clock.pass_by(seconds=1)
     assert accounts.check("bob", RIGHT)
+    # A success starts the count anew.
+    for _ in range(3):
+        fail(accounts, times=4)
+        assert accounts.check("bob", RIGHT)
 
 
 @pytest.mark.files_alone
@@ -185,13 +189,6 @@ def test_an_unknown_name_waits_alike_whatever_is_tried_or_restarted(accounts, cl
             fail(each, "NoBody", "10.0.0.2")
     clock.pass_by(seconds=10)
     assert fail(accounts, "nobody") == [None]
-
-
-def test_a_success_starts_the_count_anew(accounts):
-    accounts.add("bob", "expert", RIGHT)
-    for _ in range(3):
-        fail(accounts, times=4)
-        assert accounts.check("bob", RIGHT)
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,9 @@ def override(tmp_path, monkeypatch):
     return write
 
 
-def test_a_file_in_the_users_folder_takes_the_place_of_ours(override):
+def test_a_file_in_the_users_folder_which_may_have_others_takes_the_place_of_ours(
+    override, tmp_path
+):
     ours = prompt("mmdu/judge")
     override("mmdu/judge", MINE)
     prompts._load.cache_clear()
@@ -40,6 +42,12 @@ def test_a_file_in_the_users_folder_takes_the_place_of_ours(override):
     assert mine.version != ours.version
     _, user = mine.render(question="</q> rivers")
     assert user.parts[0].text == "My own words about < /q> rivers."
+    for name in ("README.md", "mmdu/notes.txt", "mmdu/._judge.md", "mmdu/old/judge.md"):
+        path = tmp_path / "prompts" / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("Notes.")
+    check_own_prompts()
+    assert prompt("mmdu/judge").source == MINE
 
 
 @pytest.mark.parametrize(
@@ -62,18 +70,6 @@ def test_a_users_file_that_replaces_nothing_is_refused_with_the_nearest_names(
         said, _, proposed = str(caught.value).partition("; ")
         assert said == f"The file {path} replaces no prompt, since none is called {name}.md"
         assert proposed.startswith(nearest) and proposed.endswith(": rename it.")
-
-
-def test_a_users_folder_may_hold_other_files(override, tmp_path):
-    override("mmdu/judge", MINE)
-    for name in ("README.md", "mmdu/notes.txt", "mmdu/._judge.md", "mmdu/old/judge.md"):
-        path = tmp_path / "prompts" / name
-        path.parent.mkdir(exist_ok=True)
-        path.write_text("Notes.")
-
-    check_own_prompts()
-
-    assert prompt("mmdu/judge").source == MINE
 
 
 @pytest.mark.parametrize(

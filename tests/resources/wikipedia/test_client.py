@@ -141,7 +141,7 @@ def test_what_is_no_page_is_told_and_not_dropped(wiki, wikipedia):
     assert not wiki.requests
 
 
-def test_fifty_titles_a_request(wiki, wikipedia):
+def test_fifty_titles_a_request_long_ones_by_post(wiki, wikipedia):
     wiki.at_once = 500
     wiki.languages["en"] |= {f"Bird {number}": Page() for number in range(120)}
     told: list[tuple[int, int]] = []
@@ -152,10 +152,8 @@ def test_fifty_titles_a_request(wiki, wikipedia):
     assert sorted(len(request.titles) for request in revisions) == [20, 50, 50]
     assert told[-1] == (120, 120)
     assert sorted(told) == told
-
-
-def test_many_long_titles_are_posted(wiki, wikipedia):
-    wiki.at_once = 500
+    # Many long ones are posted.
+    wiki.requests.clear()
     titles = [f"{'Ñandú ' * 20}{number}" for number in range(50)]
     wiki.languages["en"] |= {title: Page() for title in titles}
     assert len(wikipedia.pages("birds", "en", ["Owl", *titles])) == 51

@@ -197,15 +197,9 @@ def test_without_a_ledger_the_page_says_so_and_makes_none(home: Path, port: int)
     assert "file is not a database" in text and "vlm-loom workspace restore" in text
 
 
-def test_reading_makes_and_changes_no_file(home: Path, port: int) -> None:
-    keep(home, call(1, "one"), charge(2, "Lost."))
-    before = {path.name: path.read_bytes() for path in home.iterdir()}
-    for path in (CALLS, f"{CALLS}?text=one", f"{CALLS}/{call(1).key}"):
-        assert ask(port, path)[0].status == 200
-    assert {path.name: path.read_bytes() for path in home.iterdir()} == before
-
-
-def test_what_a_run_commits_is_listed_while_it_has_the_ledger_open(home: Path, port: int) -> None:
+def test_what_a_run_commits_is_listed_while_it_has_the_ledger_open_and_no_file_changes(
+    home: Path, port: int
+) -> None:
     ledger = Ledger(home / "ledger.sqlite")
     ledger.add([call(1, "before")])
     assert listed(port) == ["before"]
@@ -217,6 +211,11 @@ def test_what_a_run_commits_is_listed_while_it_has_the_ledger_open(home: Path, p
     ledger.add([call(2, "meanwhile")])
     assert listed(port) == ["meanwhile", "before"]
     ledger.close()
+    # Reading makes and changes no file.
+    before = {path.name: path.read_bytes() for path in home.iterdir()}
+    for path in (CALLS, f"{CALLS}?text=before", f"{CALLS}/{call(1).key}"):
+        assert ask(port, path)[0].status == 200
+    assert {path.name: path.read_bytes() for path in home.iterdir()} == before
 
 
 def test_a_ledger_that_is_written_while_it_is_looked_at_is_looked_at_again(home: Path) -> None:

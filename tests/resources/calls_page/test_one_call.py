@@ -8,6 +8,7 @@ import duckdb
 import pytest
 
 from resources.images.store import ImageStore
+from resources.llm.ledger import Call
 from resources.warehouse import Warehouse, declared_columns, sql_text
 from resources.web.addresses import CALLS
 from tests.assets.filled import put
@@ -122,7 +123,9 @@ def test_hostile_text_is_shown_as_text_wherever_it_stands(home: Path, port: int)
         assert "\x07" not in words(source) and "\x1b" not in words(source)
 
 
-def test_a_reply_and_a_request_of_five_megabytes_are_cut_and_say_so(home: Path, port: int) -> None:
+def test_a_reply_and_a_request_of_five_megabytes_are_cut_and_are_there_as_text(
+    home: Path, port: int
+) -> None:
     request = request_of("x" * 5_000_000)
     one = call(1, "word " * 1_000_000, request, reasoning="w" * 5_000_000)
     keep(home, one)
@@ -137,9 +140,7 @@ def test_a_reply_and_a_request_of_five_megabytes_are_cut_and_say_so(home: Path, 
         assert (answer.getheader("content-type"), text) == ("text/plain; charset=utf-8", whole)
     # Without the style of the page.
     assert len(ask(port, CALLS)[1].partition("<main")[2]) < 20_000
-
-
-def test_a_whole_text_is_shown_as_text_or_there_is_none(home: Path, port: int) -> None:
+    # The whole text is shown as text, or there is none.
     lost = charge(1, "Withheld.", HOSTILE)
     keep(home, lost)
     answer, text = ask(port, f"{CALLS}/{lost.key}-1/reply")
@@ -198,28 +199,23 @@ def test_choosing_two_calls_keeps_the_filter_and_needs_no_script(home: Path, por
     assert f"&amp;a={one.key}&amp;b={two.key}" in second
 
 
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [("a b " * 50_000, "b a " * 50_000), ("word " * 1_000_000, "word" * 1_000_000)],
-)
-def test_texts_of_any_form_are_compared_as_far_as_that_is_quick(
-    home: Path, port: int, before: str, after: str
-) -> None:
-    one, two = call(1, before), call(2, after)
-    keep(home, one, two)
-    text = page(port, f"{CALLS}?a={one.key}&b={two.key}")
-    assert "more characters are not compared here." in text
+def test_texts_of_any_form_are_compared_as_far_as_that_is_quick(home: Path, port: int) -> None:
+    def compared(one: Call, two: Call) -> str:
+        keep(home, one, two)
+        return page(port, f"{CALLS}?a={one.key}&b={two.key}")
 
+    for number, before, after in (
+        (1, "a b " * 50_000, "b a " * 50_000),
+        (3, "word " * 1_000_000, "word" * 1_000_000),
+    ):
+        text = compared(call(number, before), call(number + 1, after))
+        assert "more characters are not compared here." in text
 
-def test_many_long_messages_are_shown_uncompared_where_it_is_too_much(
-    home: Path, port: int
-) -> None:
     def asked(word: str) -> dict[str, object]:
         return {
             **request_of("x"),
             "messages": [{"role": "user", "parts": [f"{word} " * 3000]} for _ in range(20)],
         }
 
-    one, two = call(1, request=asked("one")), call(2, request=asked("two"))
-    keep(home, one, two)
-    assert "Too much text to compare word by word" in page(port, f"{CALLS}?a={one.key}&b={two.key}")
+    text = compared(call(5, request=asked("one")), call(6, request=asked("two")))
+    assert "Too much text to compare word by word" in text

@@ -165,9 +165,6 @@ def test_labels_that_share_a_file_name_have_files_of_their_own(tmp_path):
         assert row["value"] in text and f"tab:mmdu-1-counts-{name}}}" in text
     assert {tmp_path / "hardest-other.tex", tmp_path / "hardest-other-2.tex"} <= set(files)
     assert write_results(tables, "latex", tmp_path, CARD, None, NO_CALLS, {}) == files
-
-
-def test_two_files_of_one_name_are_not_written_over_each_other(tmp_path):
     with pytest.raises(AssertionError, match="have the name a"):
         write_files(tmp_path, [("a", b"1"), ("a", b"2")])
     assert (tmp_path / "a").read_bytes() == b"1"

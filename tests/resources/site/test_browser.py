@@ -234,7 +234,7 @@ def test_two_models_are_compared_on_the_items_that_are_found(page):
     expect(page.locator("#chips").get_by_role("button")).to_have_count(1)
 
 
-def test_a_difference_has_the_interval_of_the_items_that_are_found(page):
+def test_a_difference_has_its_sign_and_the_interval_of_the_items_that_are_found(page):
     # Of maps 1, 4, 7, ...: strong less weak is 30 for even ones but 0 for multiples of 10, else -20.
     numbers_found = range(1, 60, 3)
     differences = np.array([0 if n % 10 == 0 else -20 if n % 2 else 30 for n in numbers_found])
@@ -248,9 +248,7 @@ def test_a_difference_has_the_interval_of_the_items_that_are_found(page):
         f"Mean difference {round(mean, 1):+g} (95 % interval {low} to {high}, 20 independent groups) "
         "over 21 turns"
     )
-
-
-def test_where_less_is_better_who_has_less_is_better(page):
+    # Where less is better, who has less is better.
     follow(page, "a=strong&b=weak&metric=Errors&judge=judge-1")
     compared = page.get_by_role("region", name="Comparison")
     expect(compared).to_contain_text("Mean difference +3 (")

@@ -93,7 +93,7 @@ def write_vlmevalkit(source: ExportSource, folder: Path) -> None:
     labels: set[str] = set()
     n_choices = n_turns = 0
     numbered = True
-    for item in _items(source):
+    for item in source.items():
         numbered = numbered and are_indexes([item.item_id])
         labels |= (item.labels or {}).keys()
         n_choices = max(n_choices, len(item.choices))
@@ -104,7 +104,7 @@ def write_vlmevalkit(source: ExportSource, folder: Path) -> None:
     with (folder / file).open("w", newline="", encoding="utf-8") as lines:
         header = ["index", "item_id", *named.values(), "question", *letters, "answer", "image"]
         lines.write(tsv_line(header))
-        for number, item in enumerate(_items(source), start=1):
+        for number, item in enumerate(source.items(), start=1):
             images = [encode_image(source.read(picture.image_id)) for picture in item.pictures]
             label_values = [(item.labels or {}).get(label, "") for label in named]
             if n_turns > 1:
@@ -219,33 +219,32 @@ def _conversations(source: ExportSource, folder: Path) -> Iterator[dict[str, Any
     benchmark = BENCHMARKS.get(source.edition.benchmark or "")
     limits = AskingLimits(prompt=prompt)
     metric = letter_metric(benchmark)
-    for batch in source.batches():
-        for exported in batch:
-            item = Item(
-                exported.item_id,
-                exported.turns,
-                tuple(picture.image_id for picture in exported.pictures),
-                exported.choices,
-                exported.group_id,
-                exported.labels or {},
-                source.edition.language,
-            )
-            item_conversations = list(conversations(item, benchmark, limits))
-            if not item_conversations:
-                source.leave_out(exported, NOT_ASKED)
-            for number, conversation in enumerate(item_conversations, start=1):
-                name = f"#{number} {conversation.trial}" if len(item_conversations) > 1 else ""
-                count = counted(metric, item, conversation.trial) if metric else None
-                yield {
-                    "id": f"{item.item_id}{name}",
-                    "item_id": item.item_id,
-                    "trial": conversation.trial,
-                    "messages": [_message(each, copied) for each in conversation.messages],
-                    "target": conversation.target,
-                    "choices": list(conversation.choices),
-                    "counted": count._asdict() if count else None,
-                    "labels": dict(item.labels),
-                }
+    for exported in source.items():
+        item = Item(
+            exported.item_id,
+            exported.turns,
+            tuple(picture.image_id for picture in exported.pictures),
+            exported.choices,
+            exported.group_id,
+            exported.labels or {},
+            source.edition.language,
+        )
+        item_conversations = list(conversations(item, benchmark, limits))
+        if not item_conversations:
+            source.leave_out(exported, NOT_ASKED)
+        for number, conversation in enumerate(item_conversations, start=1):
+            name = f"#{number} {conversation.trial}" if len(item_conversations) > 1 else ""
+            count = counted(metric, item, conversation.trial) if metric else None
+            yield {
+                "id": f"{item.item_id}{name}",
+                "item_id": item.item_id,
+                "trial": conversation.trial,
+                "messages": [_message(each, copied) for each in conversation.messages],
+                "target": conversation.target,
+                "choices": list(conversation.choices),
+                "counted": count._asdict() if count else None,
+                "labels": dict(item.labels),
+            }
 
 
 def _message(message: Message | ModelAnswerSlot, copied: Callable[[str], str]) -> dict[str, Any]:
@@ -265,10 +264,6 @@ def _message(message: Message | ModelAnswerSlot, copied: Callable[[str], str]) -
 
 def _turns(record: Mapping[str, Any]) -> list[int]:
     return [each["turn"] for each in record["messages"] if each["turn"] is not None]
-
-
-def _items(source: ExportSource) -> Iterator[ExportedItem]:
-    return (item for batch in source.batches() for item in batch)
 
 
 def _target(item: ExportedItem, place: int) -> str:

@@ -53,21 +53,13 @@ rows[0]["turns"][0]["question"], rows[0]["images"][0].size"""
 _NAME = re.compile(r'^rows = load_dataset\("[^"]*"', re.MULTILINE)
 
 
-def write(
-    source: ExportSource,
-    folder: Path,
-    shard_bytes: int,
-    files: Mapping[str, str] | None = None,
-    form: str = "huggingface",
-) -> None:
+def write(source: ExportSource, folder: Path, shard_bytes: int) -> None:
     """Write Parquet shards, example images, the dataset card and Croissant metadata.
 
     Args:
         source: The release.
         folder: The folder.
         shard_bytes: The size of a shard.
-        files: Further files of the folder with their descriptions.
-        form: The format that the folder belongs to.
     """
     written = [_write_rows(each, folder, shard_bytes) for each in source.all()]
     example = next((example for _, _, example in written if example), None)
@@ -78,7 +70,6 @@ def write(
         left_out,
         source.agreement(),
         {
-            **(files or {}),
             **{part.path: f"the rows of {part.release_id}" for part, _, _ in written},
             CROISSANT: "the same described in Croissant, for tools that read that",
             ATTRIBUTION: "whose each picture is",
@@ -88,7 +79,9 @@ def write(
         yaml_features(FEATURES),
         example,
         _example_pictures(example, source, folder),
-        WORDS.format(name=f"{source.release_id}.{form}", config=source.config, split=source.split),
+        WORDS.format(
+            name=f"{source.release_id}.huggingface", config=source.config, split=source.split
+        ),
         source.stated_by_all,
     )
     (folder / README).write_text(dataset_page(page), encoding="utf-8")
@@ -119,9 +112,9 @@ def _write_rows(
 
     def rows() -> Iterator[dict[str, Any]]:
         nonlocal example
-        for batch in source.batches():
-            example = example or next((item for item in batch if item.pictures), None)
-            yield from (_row(item, source) for item in batch)
+        for item in source.items():
+            example = example or (item if item.pictures else None)
+            yield _row(item, source)
 
     paths = _write_shards(rows(), folder / "data" / config, split, shard_bytes)
     part = DatasetSplit(

@@ -103,7 +103,7 @@ def write_webdataset(source: ExportSource, folder: Path, shard_bytes: int) -> No
         shard_bytes: The size of a shard.
     """
     shards: list[Path] = []
-    items = enumerate(item for batch in source.batches() for item in batch)
+    items = enumerate(source.items())
     waiting = next(items, None)
     while waiting is not None:
         shards.append(folder / f"{len(shards)}.tar")

@@ -147,6 +147,11 @@ class ExportSource:
             yield remaining
             self._progress(min(last, n_items), n_items)
 
+    def items(self) -> Iterator[ExportedItem]:
+        """Yield the items of all batches, one by one."""
+        for batch in self.batches():
+            yield from batch
+
     def read(self, image_id: str) -> bytes:
         """Return the bytes of an image. Raises ImageNotStored."""
         return self._store.read(image_id)

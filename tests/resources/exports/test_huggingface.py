@@ -75,7 +75,7 @@ def test_every_row_and_pixel_comes_back(which, released, store, tmp_path, reques
     items: list[Item] = request.getfixturevalue(which)
     source = released(items)
     folder = written(source, tmp_path / "out", "huggingface")
-    batches = [item for batch in source.batches() for item in batch]
+    batches = list(source.items())
     rows = loaded(folder, tmp_path / "cache", "test")
     dataset = mlcroissant.Dataset(jsonld=str(folder / "croissant.json"))
     assert not dataset.metadata.ctx.issues.errors and not dataset.metadata.ctx.issues.warnings

@@ -194,7 +194,7 @@ def test_webdataset_gives_back_every_item_with_its_pictures(
     (shard,) = folder.glob("*.tar")
     assert shard.name == "test-000000.tar"
     samples = list(web_dataset(str(shard)).decode("pil"))
-    expected = [table_row(item) for batch in source.batches() for item in batch]
+    expected = [table_row(item) for item in source.items()]
     assert [sample["json"] for sample in samples] == expected
     for item, sample in zip(items, samples, strict=True):
         shown = {name: each for name, each in sample.items() if name[0].isdigit()}

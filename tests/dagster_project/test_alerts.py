@@ -22,8 +22,8 @@ from resources.llm.model_calls import WaitingForBatch
 from resources.web.alerts import EMAIL, WEBHOOK, send
 from resources.web.ports import ui_page
 from tests.dagster_project.conftest import Typed
-from tests.doubles.serving import free_ports, serving
-from tests.doubles.webhook import Webhook
+from tests.doubles.odd_api import OddApi, answering, with_status
+from tests.doubles.serving import free_ports
 
 SENTENCE = "The corpus has no shards: name another folder."
 
@@ -62,9 +62,9 @@ checked = dg.Definitions(
 
 
 @pytest.fixture
-def webhook(loom_home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Webhook]:
-    with serving(Webhook()) as server:
-        monkeypatch.setenv(WEBHOOK, server.address)
+def webhook(loom_home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[OddApi]:
+    with answering(with_status(200)) as server:
+        monkeypatch.setenv(WEBHOOK, server.url)
         monkeypatch.setenv("LOOM_UI", "https://loom.example.org/")
         yield server
 
@@ -93,15 +93,19 @@ def test_a_failed_run_and_a_failed_check_are_told_of_once(webhook, instance):
     result = run_job(wrong, instance)
     cursor = ticks(alert_of_failed_runs, instance, cursor)
     address = f"https://loom.example.org/runs/{result.run_id}"
-    assert webhook.received == [{"text": f"vlm-loom: wrong failed\ningest: {SENTENCE}\n{address}"}]
+    (alert,) = webhook.received
+    assert alert.json == {"text": f"vlm-loom: wrong failed\ningest: {SENTENCE}\n{address}"}
     assert run_job(checked, instance).success
     ticks(alert_of_failed_runs, instance, cursor)
     ticks(alert_of_failed_checks, instance, of_checks)
     _, told = webhook.received
-    assert told["text"].splitlines()[:-1] == ["vlm-loom: checks failed in checked", "table whole"]
+    assert told.json["text"].splitlines()[:-1] == [
+        "vlm-loom: checks failed in checked",
+        "table whole",
+    ]
 
 
-def test_what_goes_on_is_not_told_of(webhook: Webhook, instance: dg.DagsterInstance) -> None:
+def test_what_goes_on_is_not_told_of(webhook: OddApi, instance: dg.DagsterInstance) -> None:
     cursor = ticks(alert_of_failed_runs, instance, None)
     for job, tags in ((waiting, {}), (wrong, {WILL_RETRY_TAG: "true"})):
         assert not run_job(job, instance, tags=tags).success
@@ -128,7 +132,7 @@ def test_a_run_that_an_ended_backfill_does_not_launch_again_is_told_of(webhook, 
     again = {WILL_RETRY_TAG: "true", BACKFILL_ID_TAG: "ended", AUTO_RETRY_RUN_ID_TAG: "another"}
     run_job(wrong, instance, tags=again)
     ticks(alert_of_failed_runs, instance, cursor)
-    told = [message["text"].splitlines()[1:-1] for message in webhook.received]
+    told = [alert.json["text"].splitlines()[1:-1] for alert in webhook.received]
     end = "so it is not launched again: execute it again."
     assert told == [
         [f"ingest: {SENTENCE}", f"Its backfill ended has ended (FAILED), {end}"],
@@ -137,16 +141,16 @@ def test_a_run_that_an_ended_backfill_does_not_launch_again_is_told_of(webhook, 
 
 
 def test_an_alert_that_nobody_took_is_sent_again_by_the_next_tick(webhook, instance, monkeypatch):
-    webhook.status = 500
+    webhook.answer = with_status(500)
     cursor = ticks(alert_of_failed_runs, instance, None)
     run_job(wrong, instance)
     with pytest.raises(dg.DagsterError, match="was not sent. The webhook .* status 500"):
         ticks(alert_of_failed_runs, instance, cursor)
-    webhook.status = 200
+    webhook.answer = with_status(200)
     ticks(alert_of_failed_runs, instance, cursor)
     assert len(webhook.received) == 2
 
-    webhook.status = 500
+    webhook.answer = with_status(500)
     monkeypatch.setattr(alerts, "RETRY_SECONDS", 0)
     skipped = skips(alert_of_failed_runs, instance, cursor)
     assert "was not sent. The webhook of LOOM_ALERT_WEBHOOK answered with status 500" in skipped

@@ -267,10 +267,8 @@ def test_a_database_that_is_not_there_is_a_sentence_without_the_password(monkeyp
 
 
 def test_a_session_of_dagster_that_the_server_ends_is_one_sentence(postgres, stores):
-    end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s"
     with open_instance() as instance, instance.run_storage.connect() as session:  # type: ignore[attr-defined]
-        with postgres.connect() as admin:
-            admin.execute(end, (stores.rpartition("/")[2],))
+        postgres.cut(stores)
         with pytest.raises(OperationalError) as raised:
             session.execute(text("SELECT 1"))
     sentence = str(server_error(raised.value))

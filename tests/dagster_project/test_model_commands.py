@@ -250,7 +250,7 @@ def local() -> Iterator[OddApi]:
     slots = threading.Semaphore(2)
 
     def answer(asked: Asked) -> None:
-        request = json.loads(asked.body)
+        request = asked.json
         parts = [part for each in request["messages"] for part in each["content"]]
         n_images = sum(isinstance(part, dict) and part["type"] == "image_url" for part in parts)
         if len(asked.body) > 20_000 and not n_images:

@@ -67,7 +67,7 @@ def model_server(
             body = pages.get(asked.path, {"error": "not found"})
         else:
             assert chat is not None and asked.path == "/v1/chat/completions"
-            code, body = chat.answer({}, json.loads(asked.body))
+            code, body = chat.answer({}, asked.json)
         asked.send(json.dumps(body).encode(), code)
 
     with answering(answer) as api:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import ThreadingHTTPServer
 from threading import Event
+from typing import Any
 
 from tests.doubles.openai_api import completion
 from tests.doubles.serving import QuietHandler, serving
@@ -28,6 +29,10 @@ class Asked(QuietHandler):
             self.close_connection = True
 
     do_GET = do_POST
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.body)
 
     def says(self, text: str = "Fine.", tokens: tuple[int, int] = (10, 5), **headers: str) -> None:
         """A completion, and what it was billed as."""
@@ -90,6 +95,11 @@ def refusing(
         asked.send(error, status) if to(asked) else asked.says()
 
     return answer
+
+
+def with_status(code: int) -> Callable[[Asked], None]:
+    """Answers with this status and nothing else."""
+    return lambda asked: asked.send(b"", code)
 
 
 def never(asked: Asked) -> None:

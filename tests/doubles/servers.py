@@ -56,16 +56,19 @@ class PostgresServer:
 
     def database(self, like: str = "") -> str:
         """The address of a new database: an empty one, or a copy of the one with the address `like`."""
-        name, original = f"loom_{uuid.uuid4().hex[:12]}", like.rpartition("/")[2]
+        name, template = f"loom_{uuid.uuid4().hex[:12]}", ""
+        if like:
+            self.cut(like)
+            template = f"TEMPLATE {like.rpartition('/')[2]}"
         with self.connect() as connection:
-            if original:
-                connection.execute(
-                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s",
-                    [original],
-                )
-            template = f"TEMPLATE {original}" if original else ""
             connection.execute(f"CREATE DATABASE {name} {template}")
         return f"{self.address}/{name}"
+
+    def cut(self, database: str) -> None:
+        """End every session of the database, as a server that is started anew does."""
+        end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s"
+        with self.connect() as connection:
+            connection.execute(end, [database.rpartition("/")[2]])
 
     def drop(self, database: str) -> None:
         with self.connect() as connection:

@@ -19,8 +19,8 @@ from resources.files.home import REPO_ROOT
 from resources.web.alerts import WEBHOOK
 from resources.web.ports import HOST
 from tests.contracts.test_deploy import DEPLOY, IMAGE_ENV, OURS
-from tests.doubles.serving import free_ports, serving
-from tests.doubles.webhook import Webhook
+from tests.doubles.odd_api import OddApi, answering, with_status
+from tests.doubles.serving import free_ports
 from tests.e2e.running import Run, Started, Ui
 
 if TYPE_CHECKING:
@@ -108,14 +108,14 @@ def _end(processes: Sequence["subprocess.Popen[bytes]"]) -> None:
 
 
 @pytest.fixture
-def webhook() -> Iterator[Webhook]:
-    with serving(Webhook()) as server:
+def webhook() -> Iterator[OddApi]:
+    with answering(with_status(200)) as server:
         yield server
 
 
 def test_services_are_healthy_run_jobs_alert_once_and_end_when_told(postgres, tmp_path, webhook):
     stores = postgres.database()
-    more = {WEBHOOK: webhook.address, "LOOM_UI": "https://loom.example.org"}
+    more = {WEBHOOK: webhook.url, "LOOM_UI": "https://loom.example.org"}
     installation = Installation(stores, tmp_path / "home", more)
     with ExitStack() as stack:
         processes: list[subprocess.Popen[bytes]] = []
@@ -134,7 +134,7 @@ def test_services_are_healthy_run_jobs_alert_once_and_end_when_told(postgres, tm
             time.sleep(0.5)
         time.sleep(20)
         (told,) = webhook.received
-        first, *_, last = told["text"].splitlines()
+        first, *_, last = told.json["text"].splitlines()
         assert first == "vlm-loom: evaluate failed"
         assert last == f"https://loom.example.org/runs/{failed}"
     # The server of the review app ends its work, and then by the signal.

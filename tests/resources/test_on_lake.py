@@ -10,7 +10,6 @@ from typing import Any
 from unittest.mock import Mock
 
 import duckdb
-import psycopg
 import pyarrow as pa
 import pytest
 
@@ -157,18 +156,11 @@ def test_a_conflict_that_never_ends_is_one_error(lake, monkeypatch):
     assert lake.database.n_repeated == ATTEMPTS - 1 and lake.count(TABLE) == 0
 
 
-def test_a_catalogue_that_was_away_for_a_moment_is_asked_again(lake):
-    def cut() -> None:
-        with psycopg.connect(lake.address.catalogue, autocommit=True) as server:
-            server.execute(
-                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
-                "WHERE datname = current_database() AND pid <> pg_backend_pid()"
-            )
-
+def test_a_catalogue_that_was_away_for_a_moment_is_asked_again(lake, postgres):
     lake.replace(TABLE, answers("a", 1))
-    cut()
+    postgres.cut(lake.address.catalogue)
     lake.replace(TABLE, answers("a", 2))
-    cut()
+    postgres.cut(lake.address.catalogue)
     assert lake.count(TABLE) == 2
 
 

@@ -1,6 +1,5 @@
 """A model whose first results all fail for one reason is asked no more, and the others go on."""
 
-import json
 import threading
 from collections import Counter
 from collections.abc import Callable
@@ -193,7 +192,7 @@ def test_an_error_of_the_caller_leaves_its_place_to_the_next(tmp_path, api):
 
 
 def is_to_judge(asked: Asked) -> bool:
-    return json.loads(asked.body)["model"] == "judge"
+    return asked.json["model"] == "judge"
 
 
 def kinds_of(model: str, outcomes: list[Outcome]) -> Counter[str]:

@@ -2,7 +2,6 @@
 
 import asyncio
 import gzip
-import json
 import resource
 import zlib
 from dataclasses import replace
@@ -80,7 +79,7 @@ def peak_mb() -> float:
 
 def test_a_reply_as_large_as_allowed_is_read_compressed_or_not(tmp_path):
     def answer(asked: Asked) -> None:
-        if "1" in json.loads(asked.body)["messages"][0]["content"]:
+        if "1" in asked.json["messages"][0]["content"]:
             asked.send(gzip.compress(COMPLETION), Content_Encoding="gzip")
         else:
             asked.send(COMPLETION)
@@ -173,7 +172,7 @@ def test_the_limit_of_a_request_is_the_size_of_what_is_sent(tmp_path):
         gateway = gateway_of(tmp_path, {"it": {"base_url": api.url}})
         gateway.ask("stage", [asked_for])
         size = len(api.received[0].body)
-        assert json.loads(api.received[0].body)["messages"][0]["content"] == "Où 字?"
+        assert api.received[0].json["messages"][0]["content"] == "Où 字?"
         for most, kind in ((size - 1, Failure), (size, Completion)):
             change_entries(gateway, max_request_bytes=most)
             (outcome,), _ = gateway.ask("s", [replace(asked_for, replicate=1)])

@@ -46,26 +46,18 @@ def admin(address: str) -> Iterator["psycopg.Connection"]:
         yield connection
 
 
-def cut(admin: "psycopg.Connection") -> None:
-    """End every other session of the database, as a server that is started anew does."""
-    admin.execute(
-        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
-        "WHERE datname = current_database() AND pid <> pg_backend_pid()"
-    )
-
-
 def count(store: PostgresStore, table: str) -> int:
     with store.read() as connection:
         return int(connection.exec_driver_sql(f"SELECT count(*) FROM {table}").scalar_one())
 
 
-def test_a_session_that_broke_is_opened_again_at_the_next_call(address, admin, tmp_path):
+def test_a_session_that_broke_is_opened_again_at_the_next_call(address, postgres, tmp_path):
     ledger = Ledger(tmp_path / "ledger.sqlite")
     ledger.add([call(0)])
     for n in range(1, 4):
-        cut(admin)
+        postgres.cut(address)
         assert len(ledger) == n
-        cut(admin)
+        postgres.cut(address)
         ledger.add([call(n)])
     assert len(ledger) == 4
 
@@ -73,11 +65,11 @@ def test_a_session_that_broke_is_opened_again_at_the_next_call(address, admin, t
 NEW_RUN = text("INSERT INTO budget_runs SELECT gen_random_uuid(), 'c', 1")
 
 
-def test_a_transaction_that_is_lost_raises_keeps_nothing_and_may_be_done_again(address, admin):
+def test_a_transaction_that_is_lost_raises_keeps_nothing_and_may_be_done_again(address, postgres):
     store = PostgresStore(BUDGET_STORE, address)
     with pytest.raises(StoreUnavailable), store.transaction() as connection:
         connection.execute(NEW_RUN)
-        cut(admin)
+        postgres.cut(address)
         connection.execute(NEW_RUN)
     with store.transaction() as connection:
         connection.execute(NEW_RUN)
@@ -105,7 +97,7 @@ def test_a_process_that_stands_still_amid_a_transaction_does_not_stop_others(add
 
 
 @pytest.mark.parametrize("reached", [True, False])
-def test_what_became_of_a_commit_whose_answer_was_lost_is_asked(address, admin, reached):
+def test_what_became_of_a_commit_whose_answer_was_lost_is_asked(address, postgres, reached):
     store = PostgresStore(LEDGER, address)
     insert = text("INSERT INTO renewals (model, created_at) VALUES ('m', 't')")
 
@@ -113,7 +105,7 @@ def test_what_became_of_a_commit_whose_answer_was_lost_is_asked(address, admin, 
     def cut_at_the_commit(connection: Connection) -> None:
         if reached:
             connection.connection.driver_connection.commit()
-        cut(admin)
+        postgres.cut(address)
 
     if reached:
         with store.transaction() as inside:
@@ -125,10 +117,10 @@ def test_what_became_of_a_commit_whose_answer_was_lost_is_asked(address, admin, 
     assert not store._was_committed("999999999"), "of a server that crashed and knows it no more"
 
 
-def test_locks_are_held_again_after_their_session_broke(address, admin, tmp_path):
+def test_locks_are_held_again_after_their_session_broke(address, postgres, tmp_path):
     mine, others = open_locks(tmp_path / "flights"), open_locks(tmp_path / "flights")
     assert mine.take(1) and mine.take(2) and not others.take(1)
-    cut(admin)
+    postgres.cut(address)
     assert others.take(2), "nobody holds it while the session is gone"
     assert mine.take(3)
     assert not others.take(1) and not others.take(3)
@@ -136,7 +128,7 @@ def test_locks_are_held_again_after_their_session_broke(address, admin, tmp_path
     others.close()
     assert mine.take(2)
     # A session that is found broken when a lock is released is not used again.
-    cut(admin)
+    postgres.cut(address)
     mine.release(2)
     assert mine.take(4)
     mine.close()

@@ -1,8 +1,6 @@
 """Messages reach a webhook and a mail server, or say in a sentence without secrets why they do not."""
 
-import json
 import smtplib
-from collections.abc import Callable
 from unittest.mock import MagicMock, Mock
 
 import pytest
@@ -10,7 +8,7 @@ import pytest
 from resources.web import alerts
 from resources.web.alerts import EMAIL, SMTP, WEBHOOK, send, variables_set
 from resources.web.ports import HOST
-from tests.doubles.odd_api import Asked, OddApi, answering, never
+from tests.doubles.odd_api import OddApi, answering, never, with_status
 
 SECRET = "T0K3N"
 
@@ -19,17 +17,13 @@ def webhook(server: OddApi) -> str:
     return f"http://{server.address}/services/{SECRET}"
 
 
-def status(code: int) -> Callable[[Asked], None]:
-    return lambda asked: asked.send(b"", code)
-
-
 def test_a_webhook_gets_slacks_form_with_slacks_characters_spelled_out(monkeypatch):
-    with answering(status(200)) as server:
+    with answering(with_status(200)) as server:
         monkeypatch.setenv(WEBHOOK, webhook(server))
         assert variables_set() == [WEBHOOK]
         assert send("build failed", 'a <!channel> & "b"') == []
         assert send("s", "x" * 9000) == []
-    first, long = (json.loads(asked.body) for asked in server.received)
+    first, long = (asked.json for asked in server.received)
     assert first == {"text": 'build failed\na &lt;!channel&gt; &amp; "b"'}
     assert len(long["text"]) < 3100
 
@@ -37,7 +31,7 @@ def test_a_webhook_gets_slacks_form_with_slacks_characters_spelled_out(monkeypat
 @pytest.mark.parametrize(
     ("answer", "said"),
     [
-        *((status(code), str(code)) for code in (302, 404, 500)),
+        *((with_status(code), str(code)) for code in (302, 404, 500)),
         (never, "did not answer (ReadTimeout)"),
     ],
 )

@@ -15,7 +15,7 @@ from hypothesis import settings
 from resources import command_line
 from resources.warehouse import Warehouse
 from tests.browser import FLAGS
-from tests.doubles.serving import free_ports
+from tests.doubles.serving import free_ports, serving
 from tests.shared import once_for_all_workers
 
 if TYPE_CHECKING:
@@ -120,9 +120,9 @@ def loom_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def uploads() -> Iterator["UploadDouble"]:
     """A server of images."""
-    from tests.resources.images.upload_double import serving_uploads
+    from tests.resources.images.upload_double import UploadDouble
 
-    with serving_uploads() as uploads:
+    with serving(UploadDouble()) as uploads:
         yield uploads
 
 

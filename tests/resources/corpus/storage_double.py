@@ -1,6 +1,6 @@
 """The storage that WIT's shards are downloaded from, on a loopback port, with the faults storages have.
 
-with serving_storage() as storage:
+with serving(StorageDouble()) as storage:
     shard = storage.put("shard.tsv.gz", data)
     shard.drops = [1_000_000]           # the first answer breaks off after so many bytes
     download(shard.url, target)
@@ -9,14 +9,12 @@ with serving_storage() as storage:
 
 import hashlib
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from email.utils import formatdate
 from http.server import ThreadingHTTPServer
 from types import SimpleNamespace
 
-from tests.doubles.serving import QuietHandler, serving
+from tests.doubles.serving import QuietHandler
 
 PIECE = 1 << 16
 SEEN = (
@@ -152,9 +150,3 @@ class StorageDouble(ThreadingHTTPServer):
         url = f"http://127.0.0.1:{self.server_port}/{name}"
         self.files["/" + name] = Stored(url, data, etag_of(data))
         return self.files["/" + name]
-
-
-@contextmanager
-def serving_storage() -> Iterator[StorageDouble]:
-    with serving(StorageDouble()) as server:
-        yield server

@@ -20,7 +20,8 @@ from resources.corpus.shard import READER
 from resources.corpus.tsv import TsvShard
 from resources.corpus.wikipedia_shard import WikipediaShard
 from resources.corpus.wit_base import WitBaseShard
-from tests.resources.corpus.storage_double import serving_storage
+from tests.doubles.serving import serving
+from tests.resources.corpus.storage_double import StorageDouble
 
 HEADER = "\t".join(COLUMNS) + "\n"
 ROW = (
@@ -346,7 +347,7 @@ def test_a_shard_behind_an_address_is_downloaded_under_the_home(folder, tmp_path
 
 def test_secrets_in_an_address_are_sent_and_shown_nowhere(folder, tmp_path, caplog):
     caplog.set_level("INFO")
-    with serving_storage() as storage:
+    with serving(StorageDouble()) as storage:
         stored = storage.put("wit/far.tsv?se=2030&name=a/s3cret", shard_text(2))
         address = stored.url.replace("//", "//me:s3cret@")
         corpus = configured(folder, f"shards: ['{address}']")

@@ -16,7 +16,8 @@ from resources.corpus.download import DownloadError, download
 from resources.files.system_errors import exhaustion_message
 from resources.web import ssrf_guard
 from tests.doubles.file_size import files_of_at_most
-from tests.resources.corpus.storage_double import serving_storage
+from tests.doubles.serving import serving
+from tests.resources.corpus.storage_double import StorageDouble
 
 pytestmark = pytest.mark.slow
 
@@ -27,7 +28,7 @@ EQUALLY_LONG = random.Random(2).randbytes(len(DATA))
 
 @pytest.fixture
 def storage():
-    with serving_storage() as storage:
+    with serving(StorageDouble()) as storage:
         yield storage
 
 
@@ -163,7 +164,7 @@ def test_a_name_that_resolves_anew_to_a_private_address_is_not_connected_to(
 
 def test_a_proxy_of_the_environment_is_used(shard, target, monkeypatch):
     """It connects where the address says, and decides itself where it may."""
-    with serving_storage() as proxy:
+    with serving(StorageDouble()) as proxy:
         # A proxy is sent the whole address in the place of the path.
         seen = proxy.files["http://owls.example/shard.tsv.gz"] = shard
         monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{proxy.server_port}")

@@ -1,6 +1,6 @@
 """upload.wikimedia.org on a loopback port: serves pictures, and fails in the ways a real host does.
 
-    with serving_uploads() as uploads:
+    with serving(UploadDouble()) as uploads:
         url = uploads.serve("owl.png", busy(), busy(retry_after="1"), ok())
 
 A path that nothing was said about answers with 404; the last answer of a path is given for good.
@@ -9,14 +9,14 @@ A path that nothing was said about answers with 404; the last answer of a path i
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from http.server import ThreadingHTTPServer
 
 from PIL import Image
 
-from tests.doubles.serving import QuietHandler, serving
+from tests.doubles.serving import QuietHandler
 from tests.methods.ingest.pictures_drawn import encoded
 
 
@@ -206,9 +206,3 @@ class UploadDouble(ThreadingHTTPServer):
         with self._lock:
             for host in (asked.host, ""):
                 self._now[host] -= 1
-
-
-@contextmanager
-def serving_uploads() -> Iterator[UploadDouble]:
-    with serving(UploadDouble()) as server:
-        yield server

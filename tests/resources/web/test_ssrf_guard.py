@@ -6,7 +6,8 @@ from methods.ingest.image_check import ImageRejected
 from resources.images.fetcher import Fetched, ImageFetcher
 from resources.web import ssrf_guard as guarded_network
 from resources.web.ssrf_guard import is_public
-from tests.resources.images.upload_double import PICTURE, ok, redirect, serving_uploads
+from tests.doubles.serving import serving
+from tests.resources.images.upload_double import PICTURE, UploadDouble, ok, redirect
 
 INSIDE = [
     "http://10.0.0.1/a.png",
@@ -46,7 +47,7 @@ def test_a_mirror_is_trusted_but_not_where_it_points(uploads, target):
 
 
 def test_nor_another_port_of_the_mirror_s_host(uploads):
-    with serving_uploads() as other:
+    with serving(UploadDouble()) as other:
         uploads.serve("a.png", redirect(other.serve("a.png", ok())))
         assert refused(fetch("https://example.org/a.png", uploads.base))
         assert not other.log

@@ -456,7 +456,7 @@ def test_budgets_are_neither_backed_up_nor_restored_from_a_backup_that_has_them(
     back_up(home, backup)
     assert not (backup / "limits.sqlite").exists()
     (backup / "limits.sqlite").write_bytes(b"an earlier version backed it up")
-    _trust(backup, "limits.sqlite")
+    trust(backup, "limits.sqlite")
     restore(backup, tmp_path / "again")
     assert content(tmp_path / "again") == content(home)
     assert not (tmp_path / "again" / "limits.sqlite").exists()
@@ -534,7 +534,7 @@ def test_a_damaged_store_is_named_by_backup_and_restore_and_the_last_good_backup
 
     assert [each.name for each in good.parent.iterdir()] == ["good"]
     damage(good / name)
-    _trust(good, name)
+    trust(good, name)
     before = (home / name).read_bytes()
     with pytest.raises(BackupError, match=f"{re.escape(str(good / name))} is damaged"):
         restore(good, home, overwrite=True)
@@ -566,7 +566,7 @@ def test_a_value_that_cannot_be_read_is_damage_though_its_page_is_whole(
     back_up(home, good)
     for folder in (home, good):
         run_in(folder / name, f"UPDATE {table} SET {column} = {value}")
-    _trust(good, name)
+    trust(good, name)
     wrong = f"is damaged (row 1 of {table} has a {column} that cannot be read)"
 
     with pytest.raises(BackupError, match=re.escape(f"{home / name} {wrong}")):
@@ -599,7 +599,7 @@ def _history(home: Path) -> Path:
     return path
 
 
-def _trust(backup: Path, name: str) -> None:
+def trust(backup: Path, name: str) -> None:
     """Have the manifest list the damaged file, as of a backup that was made without a check."""
     made = json.loads((backup / MANIFEST).read_text())
     made["files"][name] = listed((backup / name).read_bytes())
@@ -648,7 +648,7 @@ def test_a_damaged_file_of_a_release_or_export_and_an_image_are_named(home, tmp_
     with pytest.raises(BackupError, match=said):
         back_up(home, tmp_path / "bad")
     os.truncate(good / "releases" / name, 0)
-    _trust(good, f"releases/{name}")
+    trust(good, f"releases/{name}")
     said = f"^{good / 'releases' / name} has other content than was written, and nothing was restor"
     with pytest.raises(BackupError, match=said):
         restore(good, tmp_path / "again")

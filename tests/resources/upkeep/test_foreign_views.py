@@ -2,7 +2,6 @@
 column; SQLite runs no trigger or view of theirs, and no check or index computes anything.
 """
 
-import json
 import shutil
 import sqlite3
 from contextlib import closing
@@ -11,18 +10,18 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from resources.files.bounded import file_hash
 from resources.llm.ledger.check import check_all
 from resources.review.tables import REVIEW
 from resources.store_damage import duckdb_damage
 from resources.stores.sqlite import SqliteStore
 from resources.stores_of_home import SQLITE
 from resources.upkeep.backup import back_up
-from resources.upkeep.backup_contents import MANIFEST, BackupError
+from resources.upkeep.backup_contents import BackupError
 from resources.upkeep.restore import restore
 from resources.warehouse import Warehouse
 from resources.warehouse.declarations import sql_text
 from tests.homes.kept import unpack
+from tests.resources.upkeep.test_backup import trust
 
 NAME = "warehouse.duckdb"
 NOT_STORED = "has views or generated columns in place of stored"
@@ -49,10 +48,7 @@ def tampered(home: Path, backup: Path, script: str, name: str = NAME) -> Path:
     else:
         with closing(sqlite3.connect(backup / name)) as store:
             store.executescript(script)
-    manifest = json.loads((backup / MANIFEST).read_text())
-    file = backup / name
-    manifest["files"][name] = {"n_bytes": file.stat().st_size, "sha256": file_hash(file)}
-    (backup / MANIFEST).write_text(json.dumps(manifest))
+    trust(backup, name)
     return backup
 
 

@@ -164,40 +164,29 @@ def request_of(row: Any, store: Store) -> dict[str, object]:
     return request
 
 
-class DuplicateCallError(Exception):
-    """Some of several calls are in the ledger already: the transaction must be rolled back."""
-
-
-def insert(connection: Connection, calls: Sequence[Call | Charge], *, singly: bool = False) -> None:
+def insert(connection: Connection, calls: Sequence[Call | Charge]) -> None:
     """Insert calls and charges into their tables, inside a transaction.
 
     Args:
         connection: The connection of the transaction.
         calls: The calls and charges. A call whose request was answered before becomes
             a charge, as it was paid for.
-        singly: Insert call by call, to find out which of them are new.
-
-    Raises:
-        DuplicateCallError: Not `singly`, and some of several calls are not new.
     """
-    answers = [call for call in calls if isinstance(call, Call)]
-    keep = insert_missing(connection.dialect.name, CALLS)
-    charges = [call for call in calls if isinstance(call, Charge)]
-    if singly or len(answers) == 1:
-        charges = []
-        for call in calls:
-            if isinstance(call, Call):
-                if connection.execute(keep, _row(call)).rowcount:
-                    continue
-                call = call.as_charge("The request had been answered by another process.")
-            charges.append(call)
-    elif answers:
-        n_new = connection.execute(keep, list(map(_row, answers))).rowcount
-        if n_new != len(answers):
-            raise DuplicateCallError
+    answers = [_row(call) for call in calls if isinstance(call, Call)]
+    new: set[str] = set()
+    if answers:
+        keep = insert_missing(connection.dialect.name, CALLS).returning(CALLS.c.key)
+        new.update(connection.execute(keep, answers).scalars())
+    charges = []
+    for call in calls:
+        if isinstance(call, Call):
+            if call.key in new:
+                new.remove(call.key)
+                continue
+            call = call.as_charge("The request had been answered by another process.")
+        charges.append(call._replace(response=call.response[:KEPT_CHARACTERS]))
     if charges:
-        cut = [call._replace(response=call.response[:KEPT_CHARACTERS]) for call in charges]
-        connection.execute(_CHARGE, list(map(_row, cut)))
+        connection.execute(_CHARGE, list(map(_row, charges)))
 
 
 _CHARGE = insert_all(CHARGES)

@@ -31,7 +31,6 @@ from resources.llm.ledger.calls import (
     UNREAD,
     Call,
     Charge,
-    DuplicateCallError,
     current_time,
     outcome_of,
     request_of,
@@ -140,12 +139,8 @@ class Ledger:
 
     def add(self, calls: Sequence[Call | Charge]) -> None:
         """Store calls and charges durably. The first answer to a request stays."""
-        try:
-            with self._store.transaction(in_turn=False) as connection:
-                add_rows(connection, calls)
-        except DuplicateCallError:
-            with self._store.transaction(in_turn=False) as connection:
-                add_rows(connection, calls, singly=True)
+        with self._store.transaction(in_turn=False) as connection:
+            add_rows(connection, calls)
 
     def __iter__(self) -> Iterator[Call]:
         """Yield every call, sorted by key."""

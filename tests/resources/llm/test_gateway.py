@@ -11,9 +11,9 @@ import pytest
 from tenacity import Future, RetryCallState
 
 from resources.llm import errors, progress
-from resources.llm.request import ChatRequest, Failure
+from resources.llm.request import ChatRequest
 from tests.doubles.openai_api import ScriptedApi
-from tests.resources.llm.entries import AskingGateway, ask, gateway_of, questions, spec_of
+from tests.resources.llm.entries import AskingGateway, gateway_of, questions, spec_of
 
 pytestmark = pytest.mark.slow
 
@@ -51,15 +51,6 @@ def test_the_same_question_ten_times_at_once_is_sent_once(gateway, api):
     api.replies(REFUSAL, 400)
     _, counted = gateway.ask("s", questions(1, "other") * 10)
     assert len(api.received) == 2 and counted.failures == {"bad_request": 10}
-
-
-def test_an_error_whose_details_are_nested_deeply_is_a_failure(gateway, api):
-    nested = b"[" * 973 + b"]" * 973
-    api.replies(b'{"error": {"message": "No.", "details": %s}}' % nested, 400)
-
-    (outcome,) = ask(gateway)
-
-    assert isinstance(outcome, Failure) and outcome.kind == "bad_request"
 
 
 def test_the_ledger_says_who_was_asked_what_for_and_how_it_went(gateway, api):

@@ -91,65 +91,43 @@ def days(tmp_path_factory) -> Iterator[tuple[Day, Day]]:
         yield live(), live()
 
 
-@pytest.fixture
-def day(days: tuple[Day, Day]) -> Day:
-    return days[0]
-
-
 def price_of(text: str) -> int:
     """Dollars that the provider's work on a request costs: one a token, and it counts characters."""
     return len(text) + len(answer_to(text))
 
 
-def test_every_request_has_its_right_answer_or_the_failure_that_is_its_own(day):
+def test_every_request_has_its_own_end_and_is_sent_counted_and_paid_for_once(days):
+    day, again = days
+    lots = {text: BAD_DAY.lot(text) for text in TEXTS}
+    answered, filtered, rejected = (
+        {text for text in TEXTS if lots[text] == end} for end in (ANSWERED, FILTERED, REJECTED)
+    )
     told = {
         text: outcome.text if isinstance(outcome, Completion) else outcome.kind
         for text, outcome in day.outcomes.items()
     }
     kinds = {FILTERED: "refused", REJECTED: "bad_request"}
-
-    assert told == {text: kinds.get(BAD_DAY.lot(text), answer_to(text)) for text in TEXTS}
-
-
-def test_a_request_is_sent_once_and_once_more_for_each_of_its_faults(day):
+    assert told == {text: kinds.get(lots[text], answer_to(text)) for text in TEXTS}
     # The whole of it: no attempt too many, none too few, none after the answer, none given up early.
-    sent = day.ends
-    assert sent == {text: BAD_DAY.plan(text) for text in TEXTS}
+    assert day.ends == {text: BAD_DAY.plan(text) for text in TEXTS}
     # 0.3 ** 4 of 400, 3, are asked more than four times.
-    assert max(map(len, sent.values())) > 4
-
-
-def test_the_ledger_has_exactly_what_was_answered_and_what_was_withheld_or_rejected(day):
-    assert day.answers == {text: answer_to(text) for text in TEXTS if BAD_DAY.lot(text) == ANSWERED}
-    assert sorted(charge.key for charge in day.charges) == sorted(
-        day.outcomes[text].key for text in TEXTS if BAD_DAY.lot(text) in (FILTERED, REJECTED)
+    assert max(map(len, day.ends.values())) > 4
+    # The ledger has exactly what was answered and what was withheld or rejected.
+    assert day.answers == {text: answer_to(text) for text in answered}
+    keys = {text: day.outcomes[text].key for text in TEXTS}
+    assert sorted(each.key for each in day.charges) == sorted(
+        keys[text] for text in filtered | rejected
     )
-    paid = {charge.key for charge in day.charges if charge.cost_usd}
-    assert paid == {day.outcomes[text].key for text in TEXTS if BAD_DAY.lot(text) == FILTERED}
-
-
-def test_what_it_came_to_is_counted_once_a_request(day):
-    answered = [text for text in TEXTS if BAD_DAY.lot(text) == ANSWERED]
-
+    assert {each.key for each in day.charges if each.cost_usd} == {keys[text] for text in filtered}
     assert (day.usage.calls, day.usage.cache_hits) == (len(answered), 0)
-    assert day.usage.failures == {
-        "refused": sum(BAD_DAY.lot(text) == FILTERED for text in TEXTS),
-        "bad_request": sum(BAD_DAY.lot(text) == REJECTED for text in TEXTS),
-    }
+    assert day.usage.failures == {"refused": len(filtered), "bad_request": len(rejected)}
     # What the filter withheld was paid for like what it let through.
-    assert day.usage.cost_usd == sum(
-        price_of(text) for text in TEXTS if BAD_DAY.lot(text) != REJECTED
-    )
+    assert day.usage.cost_usd == sum(price_of(text) for text in answered | filtered)
 
-
-def test_asked_again_nothing_that_was_answered_is_sent(days):
-    first, again = days
-    answered = {text for text in TEXTS if BAD_DAY.lot(text) == ANSWERED}
-
-    assert {text for text in TEXTS if again.ends[text] == first.ends[text]} == answered
-    assert (again.usage.calls, again.usage.cache_hits) == (0, first.usage.calls)
-    assert again.usage.failures == first.usage.failures
-    assert again.answers == first.answers
+    # Asked again, nothing that was answered is sent.
+    assert {text for text in TEXTS if again.ends[text] == day.ends[text]} == answered
+    assert (again.usage.calls, again.usage.cache_hits) == (0, day.usage.calls)
+    assert again.usage.failures == day.usage.failures and again.answers == day.answers
     cached = {text for text, each in again.outcomes.items() if getattr(each, "cached", False)}
     assert cached == answered
 

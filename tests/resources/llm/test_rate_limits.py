@@ -223,7 +223,7 @@ async def test_long_answers_of_a_server_with_free_capacity_are_asked_for_at_once
     assert (await ask(server, 200)).allowed == 16 and server.lost == 0
 
 
-def test_a_timeout_halves_once_for_all_that_were_sent_together():
+def test_a_timeout_halves_once_for_all_that_were_sent_together_and_leaves_one_at_least():
     one = Concurrency(16, timeout=10)
     for _ in range(START):
         one.answered(sent_at=0, current_time=0.1)
@@ -233,6 +233,9 @@ def test_a_timeout_halves_once_for_all_that_were_sent_together():
         one.timed_out(sent_at=1, current_time=11)
 
     assert one.allowed == 8
+    for second in range(12, 22):
+        one.timed_out(sent_at=second, current_time=second)
+    assert one.allowed == 1
 
 
 def test_it_grows_by_one_a_round_after_a_rate_limit_and_never_over_the_ceiling():
@@ -245,11 +248,3 @@ def test_it_grows_by_one_a_round_after_a_rate_limit_and_never_over_the_ceiling()
 
     # Two answers make three of two, and three more make four of three.
     assert sizes == [2, 3, 3, 3, *[4] * 9]
-
-
-def test_the_floor_is_one():
-    one = Concurrency(16, timeout=10)
-    for second in range(10):
-        one.timed_out(sent_at=second, current_time=second)
-
-    assert one.allowed == 1

@@ -107,14 +107,6 @@ def test_what_is_no_longer_as_it_was_downloaded_is_downloaded_again(storage, sha
     assert [served.status for served in storage.log] == [200, 200]
 
 
-def test_what_another_address_gave_is_not_kept(storage, shard, target):
-    fetch(shard, target)
-    other = storage.put("elsewhere/shard.tsv.gz", OTHER)
-    other.etag = shard.etag
-    assert fetch(other, target) == OTHER
-    assert [served.status for served in storage.log] == [200, 200]
-
-
 def test_where_a_redirect_leads_may_not_be_on_a_private_network(storage, shard, target):
     moved = storage.put("wit/shard.tsv.gz-moved", b"")
     moved.statuses, moved.location = [302], "http://10.0.0.1/shard.tsv.gz"
@@ -318,13 +310,19 @@ def test_a_process_killed_just_before_the_end_had_it_all(storage, shard, target,
     assert [served.status for served in storage.log] == [200, 200 if changed else 304]
 
 
-def test_a_part_of_another_address_is_not_gone_on_with(storage, shard, target):
+def test_what_another_address_gave_is_not_kept_and_a_part_of_it_is_not_gone_on_with(
+    storage, shard, target
+):
     shard.drops = [1_000_000] * 9
     shard.ranges = False
     error_of(shard, target)
     other = storage.put("mirror/shard.tsv.gz", OTHER)
+    other.etag = shard.etag
     assert fetch(other, target) == OTHER
     assert storage.log[-1].range is None
+    shard.drops.clear()
+    assert fetch(shard, target) == DATA
+    assert storage.log[-1].status == 200
 
 
 # What cannot be downloaded

@@ -7,14 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import yaml
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Field,
-    ValidationError,
-    field_validator,
-    model_validator,
-)
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from methods.errors import UserError
 from methods.ingest.image_filters import ImageLimits

@@ -8,14 +8,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from methods.ids import content_id
-from methods.ingest.wit import (
-    MOST_TIMES,
-    Rejection,
-    WitRow,
-    excerpt,
-    repeats_too_much,
-    typed_row,
-)
+from methods.ingest.wit import MOST_TIMES, Rejection, WitRow, excerpt, repeats_too_much, typed_row
 from methods.web_address import without_query
 from methods.wikimedia.answers import MissingTitle
 from methods.wikimedia.facts import FileFacts, PageFacts, PageImage

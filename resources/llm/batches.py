@@ -16,13 +16,7 @@ from uuid import uuid4
 from methods.errors import UserError
 from resources.files.bounded import is_packed_twice, unpacked_limit
 from resources.images.store import ImageStore
-from resources.llm.batch_files import (
-    ENDPOINT,
-    files_of,
-    lost_with_batch,
-    read_results,
-    too_large,
-)
+from resources.llm.batch_files import ENDPOINT, files_of, lost_with_batch, read_results, too_large
 from resources.llm.clients import Clients, Launcher
 from resources.llm.ledger import Ledger
 from resources.llm.ledger.batch_state import Batch, BatchItem, BatchState, FailedRequest

@@ -33,22 +33,11 @@ from resources.llm.ledger import Call, Charge
 from resources.llm.ledger.batch_state import BatchItem
 from resources.llm.ledger.calls import outcome_of
 from resources.llm.ledger.writer import LedgerWriter
-from resources.llm.ledger_entries import (
-    LedgerRequest,
-    entry_from_reply,
-    failed_entry,
-)
+from resources.llm.ledger_entries import LedgerRequest, entry_from_reply, failed_entry
 from resources.llm.masking import mask
 from resources.llm.model_spec import ModelSpec
 from resources.llm.reply import BadResponse, Reply
-from resources.llm.request import (
-    LENGTH_KINDS,
-    PASSING,
-    ChatRequest,
-    Failure,
-    Outcome,
-    as_cached,
-)
+from resources.llm.request import LENGTH_KINDS, PASSING, ChatRequest, Failure, Outcome, as_cached
 from resources.llm.request_body import ImagesRefused, RequestTooLarge, unsendable
 from resources.llm.request_keys import KeyedRequest, RequestKeys
 from resources.llm.request_locks import RequestLocks

@@ -8,13 +8,7 @@ from dataclasses import replace
 from methods.ids import canonical_json
 from methods.prompts.messages import Image, Message, evenly, in_a_grid, with_images_at
 from resources.images.store import ImageStore
-from resources.llm.estimate import (
-    grid_sides,
-    image_tokens,
-    prompt_tokens,
-    text_tokens,
-    texts_of,
-)
+from resources.llm.estimate import grid_sides, image_tokens, prompt_tokens, text_tokens, texts_of
 from resources.llm.model_spec import ModelSpec
 from resources.llm.request import ChatRequest, Failure
 from resources.settings.prompts import require_task

@@ -23,11 +23,7 @@ from resources.mock_server.agreement import (
 from resources.mock_server.candidates import candidate, extract
 from resources.mock_server.careful_answers import write_answer
 from resources.mock_server.chat_request import BadRequest, ReceivedImage, ReceivedRequest, read_chat
-from resources.mock_server.choice_questions import (
-    translate,
-    write_distractors,
-    write_item,
-)
+from resources.mock_server.choice_questions import translate, write_distractors, write_item
 from resources.mock_server.dialogue_texts import write_questions, write_rewrites, write_summary
 from resources.mock_server.judge import judge
 from resources.mock_server.open_questions import (

@@ -12,13 +12,7 @@ from contextlib import closing
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from resources.warehouse.declarations import (
-    Column,
-    columns_of,
-    extras_ddl,
-    schema_ddl,
-    sql_text,
-)
+from resources.warehouse.declarations import Column, columns_of, extras_ddl, schema_ddl, sql_text
 
 if TYPE_CHECKING:
     import duckdb

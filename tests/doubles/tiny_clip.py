@@ -10,13 +10,7 @@ from pathlib import Path
 def make_tiny_clip(folder: Path) -> Path:
     """Write the model, its tokenizer of single bytes and its processor to `folder`."""
     import torch
-    from transformers import (
-        CLIPConfig,
-        CLIPImageProcessor,
-        CLIPModel,
-        CLIPProcessor,
-        CLIPTokenizer,
-    )
+    from transformers import CLIPConfig, CLIPImageProcessor, CLIPModel, CLIPProcessor, CLIPTokenizer
     from transformers.convert_slow_tokenizer import bytes_to_unicode
 
     folder.mkdir(parents=True, exist_ok=True)

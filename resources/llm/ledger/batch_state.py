@@ -8,18 +8,7 @@ item is `waiting` (in a batch), `again` (to be submitted again, for example afte
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import (
-    Connection,
-    Row,
-    bindparam,
-    case,
-    delete,
-    func,
-    insert,
-    select,
-    text,
-    update,
-)
+from sqlalchemy import Connection, Row, bindparam, case, delete, func, insert, select, text, update
 
 from resources.llm.ledger.calls import Call, Charge, current_time, pack, request_of
 from resources.llm.ledger.calls import insert as add_rows

@@ -5,15 +5,7 @@ Anthropic ignores much and requires `max_tokens`; Gemini sends errors in a list,
 
 from typing import Any
 
-from tests.doubles.providers.provider import (
-    KEY,
-    Asked,
-    Provider,
-    Refused,
-    answer,
-    refusal,
-    tokens,
-)
+from tests.doubles.providers.provider import KEY, Asked, Provider, Refused, answer, refusal, tokens
 
 OPENAI_FIELDS = {
     *("model", "max_tokens", "max_completion_tokens", "temperature", "top_p", "seed", "stop"),

@@ -9,14 +9,7 @@ from resources.llm.canary import FIRST_RESULTS
 from resources.llm.model_calls import AuthError
 from resources.llm.progress import ProgressReport
 from tests.doubles.odd_api import Asked, answering, never, refusing
-from tests.resources.llm.entries import (
-    ask,
-    ask_server,
-    charges_of,
-    gateway_of,
-    kinds,
-    questions,
-)
+from tests.resources.llm.entries import ask, ask_server, charges_of, gateway_of, kinds, questions
 
 
 @pytest.mark.parametrize("limit", [{"requests_per_minute": 10}, {"tokens_per_minute": 5_100}])

@@ -17,13 +17,7 @@ from resources.llm.request import ChatRequest, Completion, Failure
 from resources.mock_server.process import MockServerProcess
 from tests.doubles.odd_api import PIECE, Asked, answering, refusing
 from tests.doubles.openai_api import completion
-from tests.resources.llm.entries import (
-    ask,
-    ask_server,
-    change_entries,
-    gateway_of,
-    spec_of,
-)
+from tests.resources.llm.entries import ask, ask_server, change_entries, gateway_of, spec_of
 
 MB = 1_000_000
 GIGABYTE = 1_000 * MB

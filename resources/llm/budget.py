@@ -40,10 +40,7 @@ class Budget:
     """
 
     def __init__(
-        self,
-        limit_usd: float | None,
-        chain: ChainBudget | None = None,
-        earlier_usd: float = 0.0,
+        self, limit_usd: float | None, chain: ChainBudget | None = None, earlier_usd: float = 0.0
     ):
         assert (limit_usd is None) == (chain is None)
         self.limit_usd = limit_usd

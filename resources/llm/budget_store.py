@@ -30,13 +30,7 @@ BUDGETS = Table(
     text("changed_at"),
 )
 """The US dollars that the runs of each chain have spent, and reserved for calls in flight."""
-RUNS = Table(
-    "budget_runs",
-    METADATA,
-    text("run", key=True),
-    text("chain"),
-    integer("together"),
-)
+RUNS = Table("budget_runs", METADATA, text("run", key=True), text("chain"), integer("together"))
 """The chain of each run; `together` is 1 for a run that shares LOOM_BUDGET_USD."""
 BUDGET_STORE = StoreKind(
     "limits", METADATA, Path(__file__).with_name("migrations"), outlives_power=False

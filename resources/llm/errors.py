@@ -25,13 +25,7 @@ from resources.llm.server_address import proxy_for
 from resources.llm.server_errors import ServerError, read_error
 
 MAX_WAIT = 60.0
-ANY_TROUBLE = (
-    openai.OpenAIError,
-    httpx2.HTTPError,
-    aiohttp.ClientError,
-    BadResponse,
-    TimeoutError,
-)
+ANY_TROUBLE = (openai.OpenAIError, httpx2.HTTPError, aiohttp.ClientError, BadResponse, TimeoutError)
 """The errors that `ChatClient.post` may raise: API error, network error, unreadable reply, timeout."""
 _ANSWER_LOST_BEHIND = (502, 504, 524)
 """Statuses of a proxy that got no answer from the server behind it. The server

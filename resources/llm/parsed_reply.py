@@ -34,9 +34,7 @@ class ParsedReply(Generic[V]):
 
 
 async def complete_and_parse(
-    calls: ModelCalls,
-    request: ChatRequest,
-    parse: Callable[[str], V],
+    calls: ModelCalls, request: ChatRequest, parse: Callable[[str], V]
 ) -> ParsedReply[V]:
     """Send a request and parse the reply, with at most two repairs.
 

@@ -151,11 +151,7 @@ class Registry(BaseModel):
                 )
             model_name = model_of(candidate)
             if ":" in candidate and model_name == candidate and model_name not in self.models:
-                there_are = [
-                    *self.models,
-                    *(f"{kind}:<model>" for kind in ABLATIONS),
-                    *BASELINES,
-                ]
+                there_are = [*self.models, *(f"{kind}:<model>" for kind in ABLATIONS), *BASELINES]
                 raise RegistryError(
                     f"There is no candidate '{candidate}' for the profile {name} in {self.file}; "
                     f"{nearest(candidate, there_are)}."

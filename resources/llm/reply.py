@@ -109,10 +109,7 @@ class _ReplyText:
                 if isinstance(part, dict):
                     own = part.get("type", kind)
                     # A text inside reasoning is reasoning.
-                    self.add(
-                        part.get("text", part.get(own)),
-                        kind if own == "text" else own,
-                    )
+                    self.add(part.get("text", part.get(own)), kind if own == "text" else own)
                 else:
                     self.add(part, kind)
         elif isinstance(content, str):
@@ -280,10 +277,7 @@ def _count(body: object, name: str) -> int | None:
 
 
 def _unread(
-    what: str,
-    counts: tuple[int, int] | None,
-    body: object,
-    error: ServerError | None = None,
+    what: str, counts: tuple[int, int] | None, body: object, error: ServerError | None = None
 ) -> BadResponse:
     billed = counts if counts and _can_be(counts, 0) else None
     return BadResponse(what, billed, to_json(body), error)

@@ -53,10 +53,7 @@ def create_app() -> Starlette:
         return Response(body, media_type="application/json", headers=HEADERS)
 
     return Starlette(
-        routes=[
-            Route("/v1/models", models),
-            Route("/v1/chat/completions", chat, methods=["POST"]),
-        ],
+        routes=[Route("/v1/models", models), Route("/v1/chat/completions", chat, methods=["POST"])],
         exception_handlers={ApiError: _error_response},
         middleware=[Middleware(_NoPages)],
     )

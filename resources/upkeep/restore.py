@@ -103,10 +103,7 @@ def restore(
                         "another backup."
                     )
             require_upgradable_stores(backup)
-            dropped = [
-                *_without_foreign_views(draft, backup),
-                *_without_foreign_code(draft, files),
-            ]
+            dropped = [*_without_foreign_views(draft, backup), *_without_foreign_code(draft, files)]
             if changed := changed_release_file(draft, files):
                 raise BackupError(
                     f"{backup / changed} has other content than was written, and nothing was restored: "

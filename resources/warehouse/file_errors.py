@@ -20,11 +20,7 @@ LOG_KEPT = "CHECKPOINT during DETACH failed"
 """Committed transactions are only in the log, which cannot be written into the file."""
 _DENIED = "Cannot open file"
 CORRUPT = "Corrupt database file"
-_DAMAGED = (
-    CORRUPT,
-    "is not a valid DuckDB database file",
-    "Could not read enough bytes from file",
-)
+_DAMAGED = (CORRUPT, "is not a valid DuckDB database file", "Could not read enough bytes from file")
 _OTHER_DUCKDB = "Trying to read a database file with version number"
 
 

@@ -109,10 +109,7 @@ def replace_rows(
         )
     if without_rules:
         require_rules(
-            connection,
-            write.table,
-            [*write.partition],
-            lambda reading: _register(reading, write),
+            connection, write.table, [*write.partition], lambda reading: _register(reading, write)
         )
     # Register again: a stream can only be read once.
     _register(connection, write)

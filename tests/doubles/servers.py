@@ -91,12 +91,7 @@ def running_postgres(binaries: Path, port: int) -> Iterator[PostgresServer]:
             "cwd": folder,
         }
         subprocess.run([*made, "-E", "UTF8", "--locale=C.UTF-8"], check=True, **quiet, **user)
-        options = [
-            *SETTINGS,
-            *FORGETFUL,
-            f"port={port}",
-            f"unix_socket_directories={folder}",
-        ]
+        options = [*SETTINGS, *FORGETFUL, f"port={port}", f"unix_socket_directories={folder}"]
         program = [binaries / "postgres", "-D", data, *(f"-c{each}" for each in options)]
         server = PostgresServer(f"postgresql://postgres@{HOST}:{port}", program, **quiet, **user)
         server.start()

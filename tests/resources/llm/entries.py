@@ -126,10 +126,7 @@ def charges_of(ledger: Ledger) -> list[Charge]:
 
 
 def gateway_of(
-    folder: Path,
-    models: dict[str, dict[str, Any]],
-    budget_usd: float | None = None,
-    **options: Any,
+    folder: Path, models: dict[str, dict[str, Any]], budget_usd: float | None = None, **options: Any
 ) -> AskingGateway:
     """A gateway whose registry has these models of the provider `openai`; it asks without waits."""
     first = next(iter(models))

@@ -46,7 +46,7 @@ MESSAGES: dict[tuple[str, int], list[str]] = {
     ],
     ("text_only", 404): ["No endpoints found that support image input"],  # OpenRouter
     ("text_only", 500): [
-        "this model is missing data required for image input",  # Ollama
+        "this model is missing data required for image input"  # Ollama
     ],
     ("text_only", 501): ["This server does not support multimodal"],
     ("bad_request", 400): [
@@ -219,10 +219,10 @@ def error_of(message: str, status: int = 400, **fields: object) -> ServerError:
 SMALLER = "set a smaller `token_limit: {tokens: ...}`"
 REFUSED: dict[tuple[str, str], list[ServerError]] = {
     ("max_tokens", "set `token_limit: {name: max_completion_tokens}`"): [
-        error_of(f"Unsupported parameter: 'max_tokens' {NOT_TAKEN}", param="max_tokens"),
+        error_of(f"Unsupported parameter: 'max_tokens' {NOT_TAKEN}", param="max_tokens")
     ],
     ("max_completion_tokens", "set `token_limit: {name: max_tokens}`"): [
-        error_of("This is no field of mine", param="max_completion_tokens"),
+        error_of("This is no field of mine", param="max_completion_tokens")
     ],
     ("max_tokens", SMALLER): [
         error_of("max_tokens is too large: 32000. At most 16384.", param="max_tokens"),
@@ -259,7 +259,7 @@ REFUSED: dict[tuple[str, str], list[ServerError]] = {
         error_of("Extra inputs are not permitted, field: 'top_k', value: 5"),
     ],
     ("foo", "take foo out of extra_body"): [
-        read_error(400, {"detail": [{"type": "extra_forbidden", "loc": ["body", "foo"]}]}),
+        read_error(400, {"detail": [{"type": "extra_forbidden", "loc": ["body", "foo"]}]})
     ],
 }
 """By field and setting, what servers say of the field."""

@@ -39,10 +39,7 @@ async def seconds_of(waiting: "asyncio.Future[object]") -> float:
 
 
 @settings(max_examples=15, deadline=None)
-@given(
-    limit=st.integers(1, 20),
-    units=st.lists(st.integers(1, 25), min_size=1, max_size=25),
-)
+@given(limit=st.integers(1, 20), units=st.lists(st.integers(1, 25), min_size=1, max_size=25))
 async def test_no_window_ever_holds_more_than_the_limit(limit, units):
     minute = SlidingMinute(limit, window=0.02)
 

@@ -148,26 +148,33 @@ def answer_to(text: str) -> str:
     return f"{text[::-1]}, said the parrot."
 
 
-def completion(
-    message: dict[str, object],
+def completion_body(
+    message: dict[str, Any] | None,
     prompt_tokens: int,
     completion_tokens: int,
     finish: str | None = "stop",
-) -> bytes:
-    choice = {"index": 0, "message": message, "finish_reason": finish, "logprobs": None}
-    body = {
+    model: str = "fake",
+) -> dict[str, Any]:
+    """A completion; without a message its choice has only an end."""
+    choice = {"index": 0, "finish_reason": finish, "logprobs": None}
+    return {
         "id": "chatcmpl-fake",
         "object": "chat.completion",
         "created": 0,
-        "model": "fake",
-        "choices": [choice],
+        "model": model,
+        "choices": [choice if message is None else {**choice, "message": message}],
         "usage": {
             "prompt_tokens": prompt_tokens,
             "completion_tokens": completion_tokens,
             "total_tokens": prompt_tokens + completion_tokens,
         },
     }
-    return json.dumps(body).encode()
+
+
+def completion(
+    message: dict[str, Any], prompt_tokens: int, completion_tokens: int, finish: str | None = "stop"
+) -> bytes:
+    return json.dumps(completion_body(message, prompt_tokens, completion_tokens, finish)).encode()
 
 
 def completion_by_rule(text: str, finish: str = "stop") -> bytes:

@@ -3,7 +3,6 @@
 import fcntl
 import os
 import re
-import resource
 import signal
 import subprocess
 import threading
@@ -36,6 +35,7 @@ from resources.warehouse import (
 )
 from resources.warehouse.database import end_query
 from resources.warehouse.duckdb_file import OpenFile, OpenFiles, left_open
+from tests.doubles.file_size import files_of_at_most
 from tests.doubles.scripts import start
 from tests.lakes import made_lake, new_lake
 from tests.shared import PROCESSES
@@ -421,9 +421,8 @@ def test_a_full_disk_and_a_file_that_may_not_be_opened_are_said_as_such(
 
 
 def _write_to_a_full_disk(path):
-    size = path.stat().st_size
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
-    with pytest.raises(WarehouseError, match="File too large"):
+    full = pytest.raises(WarehouseError, match="File too large")
+    with files_of_at_most(path.stat().st_size), full:
         Warehouse(path).replace(TABLE, answers("b", 100_000, "new"), {"set_id": "b"})
 
 

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 from PIL import Image
 
-from tests.doubles.openai_api import Api, http_reply, serving
+from tests.doubles.openai_api import Api, completion_body, http_reply, serving
 
 IMAGE_TOKENS = 85
 KEY = "sk-key-of-the-double-0123456789"
@@ -116,22 +116,7 @@ class Provider(Api):
     def body(
         self, asked: Asked, message: dict[str, Any] | None, finish: str, used: int
     ) -> dict[str, Any]:
-        choice: dict[str, Any] = {"index": 0, "finish_reason": finish}
-        if message is not None:
-            choice["message"] = message
-        prompt = asked.prompt_tokens
-        return {
-            "id": "chatcmpl-1",
-            "object": "chat.completion",
-            "created": 0,
-            "model": self.model,
-            "choices": [choice],
-            "usage": {
-                "prompt_tokens": prompt,
-                "completion_tokens": used,
-                "total_tokens": prompt + used,
-            },
-        }
+        return completion_body(message, asked.prompt_tokens, used, finish, self.model)
 
 
 SomeProvider = TypeVar("SomeProvider", bound=Provider)

@@ -168,7 +168,11 @@ def test_a_damaged_sqlite_file_is_named(name, folder, capsys):
         bring_home_up_to_date()
 
 
-def test_a_home_that_may_not_be_written_is_not_called_damaged(folder, monkeypatch):
+def test_a_home_that_is_a_file_or_may_not_be_written_is_not_called_damaged(folder, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setenv("LOOM_WORKSPACE", __file__)
+        with pytest.raises(StoreError, match=f"{__file__} is a file: set LOOM_WORKSPACE to a fold"):
+            bring_home_up_to_date()
     # Nobody keeps root from writing but the system itself.
     monkeypatch.setattr("resources.files.home.os.access", lambda path, mode: False)
     said = rf"^The workspace {folder} cannot be used .*: make it a folder"
@@ -216,9 +220,3 @@ def test_a_file_elsewhere_that_may_not_be_read_is_no_fault_of_the_home(tmp_path,
     monkeypatch.setenv("LOOM_WORKSPACE", str(tmp_path / "home"))
     with pytest.raises(PermissionError), plain_errors():
         raise PermissionError(errno.EACCES, "Permission denied", str(tmp_path / "shard.tsv"))
-
-
-def test_a_home_that_is_a_file_is_one_sentence(tmp_path, monkeypatch):
-    monkeypatch.setenv("LOOM_WORKSPACE", __file__)
-    with pytest.raises(StoreError, match=f"{__file__} is a file: set LOOM_WORKSPACE to a folder"):
-        bring_home_up_to_date()

@@ -344,12 +344,7 @@ def test_a_packed_file_of_empty_lines_is_given_up_after_few_of_them(tmp_path, mo
     path = file_of(tmp_path, HEADER + b"\n" * 100_000, "owls.tsv.gz")
     staged = staged_from(path)
     assert staged.broken and "is not read further: 1,001 of its first 1,001" in staged.broken
-
-
-def test_a_shard_with_enough_rows_is_read_to_its_end_however_many_are_rejected(
-    tmp_path, monkeypatch
-):
-    """Those beyond a number are counted, and not stored."""
+    # One with enough rows is read to its end; rejections beyond the limit are counted, not stored.
     monkeypatch.setattr(staging, "MOST_STORED", 10)
     staged = staged_from(file_of(tmp_path, HEADER + (ROW + b"\n") * 40))
     assert (staged.n_rows, staged.reasons, staged.broken) == (40, {"wrong_column_count": 40}, None)

@@ -216,18 +216,15 @@ def test_a_file_of_another_form_is_refused_in_one_sentence(tmp_path, capfd):
     assert capfd.readouterr().err == ""
 
 
-def test_a_file_with_more_records_than_its_bytes_can_hold_is_refused(tmp_path, monkeypatch):
+def test_a_file_with_more_records_than_its_bytes_can_hold_or_larger_ones_is_refused(
+    tmp_path, monkeypatch
+):
     monkeypatch.setattr(wit_base, "FEW_RECORDS", 100)
     records = pa.Table.from_pylist([record("owl", page("en", "Owl"))])
     with pq.ParquetWriter(tmp_path / "a.parquet", records.schema, compression="zstd") as file:
         file.write_table(pa.concat_tables([records] * 10_000))
     with pytest.raises(CorpusError, match="says that it has 10,000 records, far more than"):
         shard_at(tmp_path / "a.parquet").stage(tmp_path)
-
-
-def test_a_file_whose_record_is_larger_than_an_image_and_its_texts_is_refused(
-    tmp_path, monkeypatch
-):
     monkeypatch.setattr(wit_base, "MOST_RECORD_BYTES", 1_000_000)
     long = record("owl", page("en", "Owl", context_page_description="x " * 1_000_000))
     pq.write_table(pa.Table.from_pylist([long]), tmp_path / "a.parquet", compression="zstd")

@@ -306,14 +306,11 @@ CRASHES = gzip.decompress(
 """A table of one number whose footer has a wrong byte. pyarrow ends the process for it."""
 
 
-def test_a_footer_that_crashes_the_library_is_an_error():
-    with pytest.raises(LimitedProcessError, match="crashed"):
-        open_parquet(io.BytesIO(CRASHES))
-
-
-def test_records_that_the_library_leaves_out_are_an_error(tmp_path):
+def test_what_the_library_leaves_out_or_ends_the_process_for_is_an_error(tmp_path):
     """It reads none of a file with lists whose groups and pages have one record each."""
     path = tmp_path / "a.parquet"
     pq.write_table(pa.table({"a": [[1], []]}), path, row_group_size=1, data_page_size=1)
     with path.open("rb") as file, pytest.raises(PageHeaderError, match="^0 of the 2 records"):
         list(read_records(file, open_parquet(file), 1_000_000))
+    with pytest.raises(LimitedProcessError, match="crashed"):
+        open_parquet(io.BytesIO(CRASHES))

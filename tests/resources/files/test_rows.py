@@ -159,19 +159,17 @@ def test_processes_of_one_name_wait_for_each_other(loom_home):
 ONE, OTHER = "0a" * 32, "f" * 64
 
 
-def test_a_list_as_sha256sum_writes_it_is_read(tmp_path: Path) -> None:
+def test_a_list_as_sha256sum_writes_it_is_read_and_a_line_without_a_hash_is_named(
+    tmp_path: Path,
+) -> None:
     file = tmp_path / "known.txt"
     md5 = "c" * 32
+    with pytest.raises(KnownImagesError, match="cannot be used"):
+        known_images(file)
     file.write_text(
         f"\ufeff# others'\n\n{ONE}  folder/a b.png\n{OTHER.upper()}\r\n{md5} *x\x0b\u2028y\n"
     )
     assert known_images(file) == {ONE, OTHER, md5}
-
-
-def test_a_line_without_a_hash_is_named_and_a_file_that_cannot_be_read(tmp_path: Path) -> None:
-    file = tmp_path / "known.txt"
-    with pytest.raises(KnownImagesError, match="cannot be used"):
-        known_images(file)
     file.write_bytes(b"\xff\xfe\xfa")
     with pytest.raises(KnownImagesError, match="cannot be used"):
         known_images(file)

@@ -48,10 +48,6 @@ def test_what_is_spent_and_reserved_by_all_runs_of_a_chain_is_bounded(rows):
     assert two.charge(75, 100)
 
 
-def test_what_ancestors_spent_without_a_row_is_known_from_the_ledger(rows):
-    assert rows("retry", ancestors=["paid"]).read() == (0.75, 0)
-
-
 def test_when_all_have_ended_the_next_has_a_budget_of_its_own(rows):
     rows("one").change(0, 10)
     assert rows("two", "one").read() == (10, 0)
@@ -85,6 +81,8 @@ def test_what_a_killed_run_paid_and_did_not_book_is_known_from_the_ledger(rows, 
         ledger.add([call(2, run="killed", cost_usd=14)])
 
     assert rows("retry", ancestors=["killed"]).read() == (14, 0)
+    # What ancestors spent without a row is known from it, too.
+    assert rows("another", ancestors=["paid"]).read() == (0.75, 0)
 
 
 async def test_a_run_whose_process_is_started_again_goes_on_with_what_was_spent(rows):

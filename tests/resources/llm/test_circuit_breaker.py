@@ -128,9 +128,7 @@ async def test_ten_failures_in_a_row_open_it_and_each_failed_probe_doubles_the_p
     assert pauses == pytest.approx([1, 2, 4, 8, 16, 30, 30])
     assert await seconds_to_enter(breaker, replied=True) == pytest.approx(30)
     assert await seconds_to_enter(breaker, replied=True) == 0
-
-
-async def test_a_reply_between_failures_begins_the_row_again():
+    # A reply between failures begins the row again.
     breaker = breaker_after(OPEN_AFTER - 1)
     for replied in (True, False, True):
         assert await seconds_to_enter(breaker, replied=replied) == 0

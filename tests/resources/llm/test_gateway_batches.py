@@ -386,13 +386,6 @@ def test_killed_amid_taking_in_nothing_is_lost_and_nothing_is_double(tmp_path, a
     assert (api.n_live, api.n_batched) == (0, 6)
 
 
-def test_an_answer_with_separators_of_lines_in_it_is_one_answer():
-    text = "first\u2028second\u2029third\x85fourth"
-    call = batch_result({"choices": [{"message": {"content": text}}]}, spec_of())
-
-    assert isinstance(call, Call) and call.response == text
-
-
 def test_garbage_in_a_file_costs_nobody_else_its_answer():
     lines = [
         b"", b"{", b"null", b"[" * 200_000, b'{"custom_id": "k"}', b'{"custom_id": "else"}',
@@ -404,6 +397,10 @@ def test_garbage_in_a_file_costs_nobody_else_its_answer():
     results = read_results(lines, {"k": BATCH_ITEM}, spec_of())
 
     assert [type(each) for each in results] == [FailedRequest, Call]
+    # An answer with separators of lines in it is one answer.
+    text = "first\u2028second\u2029third\x85fourth"
+    call = batch_result({"choices": [{"message": {"content": text}}]}, spec_of())
+    assert isinstance(call, Call) and call.response == text
 
 
 @ON_BOTH_STORES

@@ -189,6 +189,9 @@ def test_only_a_request_that_does_not_fit_is_known_by_the_policy(images, twenty,
     assert wire_body(twenty, plain, images) == wire_body(twenty, other, images)
     assert twenty.canonical(plain) == twenty.canonical(other)
     assert unsendable(twenty, spec_of(max_images=5, many_images=policy), "k") is None
+    # Without a policy it is not sent.
+    refused = unsendable(twenty, spec_of(max_images=5), "k")
+    assert refused and (refused.kind, refused.detail) == ("too_long", "20 images, it takes 5.")
 
 
 def test_requests_of_which_something_else_is_sent_have_keys_of_their_own(twenty):
@@ -216,13 +219,6 @@ def test_a_request_may_ask_for_a_grid_of_images_that_the_model_would_take(twenty
     assert request_key(grid.canonical(spec)) == request_key(without.canonical(spec))
 
 
-def test_without_a_policy_it_is_not_sent(twenty):
-    refused = unsendable(twenty, spec_of(max_images=5), "k")
-
-    assert refused and refused.kind == "too_long"
-    assert refused.detail == "20 images, it takes 5."
-
-
 def test_tokens_and_costs_are_estimated_for_what_is_sent(twenty):
     price = {"price": {"prompt": 1, "completion": 1}}
     whole = spec_of(max_images=20, **price)
@@ -232,6 +228,9 @@ def test_tokens_and_costs_are_estimated_for_what_is_sent(twenty):
     assert prompt_tokens(twenty, whole) - prompt_tokens(twenty, sample) == 15 * 765
     assert prompt_tokens(twenty, whole) - prompt_tokens(twenty, grid) == 16 * 765
     assert highest_cost(twenty, grid) < highest_cost(twenty, sample) < highest_cost(twenty, whole)
+
+
+LOCAL = "http://127.0.0.1:8080/v1"
 
 
 def test_a_prompt_that_is_likely_above_the_context_is_not_sent(twenty):
@@ -244,9 +243,9 @@ def test_a_prompt_that_is_likely_above_the_context_is_not_sent(twenty):
         "The prompt has about 1001 tokens, and it takes 1000 (context_tokens): correct context_tokens "
         "of its entry in models.yaml, or send less."
     )
-
-
-LOCAL = "http://127.0.0.1:8080/v1"
+    # Of a server whose images are not known the texts count all the same.
+    long = replace(twenty, messages=(Message.from_text("user", "x" * 20_000), *twenty.messages))
+    assert unsendable(long, spec_of(context_tokens=4096, base_url=LOCAL), "k") is not None
 
 
 @pytest.mark.parametrize(
@@ -264,9 +263,3 @@ def test_images_refuse_a_request_only_where_it_is_known_what_they_count(twenty, 
     assert (refused is None) is is_sent
     if refused is not None:
         assert "context_tokens and image_tokens of its entry" in refused.detail
-
-
-def test_texts_refuse_a_request_with_images_all_the_same(twenty):
-    long = replace(twenty, messages=(Message.from_text("user", "x" * 20_000), *twenty.messages))
-
-    assert unsendable(long, spec_of(context_tokens=4096, base_url=LOCAL), "k") is not None

@@ -140,7 +140,9 @@ def fault(address: str) -> str:
     return str(caught.value)
 
 
-def test_what_is_wrong_with_the_address_is_one_sentence_without_the_password(address):
+def test_what_is_wrong_with_the_address_is_one_sentence_without_the_password(
+    address, monkeypatch, tmp_path
+):
     for wrong, says in (
         ("postgresql://u:hidden@127.0.0.1:1/x", "its server runs"),
         (address.rpartition("/")[0] + "/none", "LOOM_STORES names a database"),
@@ -149,9 +151,6 @@ def test_what_is_wrong_with_the_address_is_one_sentence_without_the_password(add
     ):
         told = fault(wrong)
         assert says in told and "hidden" not in told and "\n" not in told
-
-
-def test_what_is_no_address_of_postgres_is_refused(monkeypatch, tmp_path):
     monkeypatch.setenv("LOOM_STORES", "mysql://x:hidden@y/z")
     with pytest.raises(StoreError, match="^(?!.*hidden).*LOOM_STORES is not an address"):
         Ledger(tmp_path / "ledger.sqlite")

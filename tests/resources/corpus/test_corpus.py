@@ -244,9 +244,7 @@ def test_categories_by_title(corpus, folder):
         '{"page_title": "Stone", "categories": []}\n'
     )
     assert corpus.categories() == {"Owl": ["Birds", "Night", "Hunters"], "Stone": []}
-
-
-def test_many_categories_on_two_lines_are_read_at_once(corpus, folder):
+    # Many of them are read at once.
     names = [str(number) for number in range(30_000)]
     lines = [{"page_title": "Owl", "categories": part} for part in (names[:15_000], names[15_000:])]
     (folder / "categories.jsonl").write_text("\n".join(map(json.dumps, lines)))

@@ -53,14 +53,11 @@ def test_when_all_have_ended_the_next_has_a_budget_of_its_own(rows):
     assert rows("two", "one").read() == (10, 0)
     assert rows("three", "two").read() == (10, 0), "the other of the two is at work"
     assert rows("four").read() == (0, 0)
-
-
-def test_work_that_is_finished_leaves_the_next_a_budget_of_its_own(rows):
+    # So has who comes after work that is finished.
     label = ["vlm-loom demo"]
     rows("demo-1", ancestors=label).change(0, 10)
     second = rows("demo-2", ancestors=label)
     assert second.read() == (10, 0)
-
     Budget(100, second).finish(label)
     assert rows("demo-3", ancestors=label).read() == (0, 0)
 

@@ -109,18 +109,16 @@ def test_a_proxy_that_is_away_or_cannot_be_used_is_named(
     assert said.format(port=port, variable=variable) in outcome.detail
 
 
-def test_a_server_on_this_machine_is_asked_without_the_proxy(tmp_path, monkeypatch):
+def test_servers_on_this_machine_and_of_no_proxy_are_asked_without_one(tmp_path, monkeypatch):
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
     monkeypatch.setenv("ALL_PROXY", "socks5://127.0.0.1:9")
     (outcome,), _ = ask_server(tmp_path, Asked.says)
 
     assert isinstance(outcome, Completion)
-
-
-def test_no_proxy_is_honoured(monkeypatch):
     monkeypatch.setenv("https_proxy", "http://proxy:3128")
     monkeypatch.setenv("no_proxy", "inside.example,10.0.0.7")
-
+    monkeypatch.delenv("http_proxy")
+    monkeypatch.delenv("ALL_PROXY")
     assert proxy_for("https://api.example.com/v1") == ("https_proxy", "http://proxy:3128")
     assert proxy_for("https://gpu.inside.example/v1") is None
     assert proxy_for("https://10.0.0.7/v1") is None

@@ -121,17 +121,14 @@ def test_the_highest_cost_is_a_token_a_byte_and_the_longest_answer():
     spec = asked_of(price={**PRICE, "batch": 0.25})
     assert highest_cost(asked, spec, "batch") == pytest.approx(208e-6)
     assert highest_cost(asked, spec) == highest_cost(asked, spec, "live") == pytest.approx(832e-6)
-
-
-def test_every_message_image_and_schema_adds_to_it():
-    asked = request(
+    # Every message, image and schema adds to it.
+    more = request(
         Message.from_text("system", "Brief."),  # 6 + 8
         Message("user", (Image(RED), Image(BLUE), Text("Which?"))),  # 6 + 8 + 2 * 765
         params={"max_tokens": 1},
         schema={"ty": "字"},  # {"ty":"字"}: 12 bytes
     )
-
-    assert highest_cost(asked, asked_of()) == pytest.approx((14 + 14 + 1530 + 12) * 2e-6 + 8e-6)
+    assert highest_cost(more, asked_of()) == pytest.approx((14 + 14 + 1530 + 12) * 2e-6 + 8e-6)
 
 
 texts = st.text(

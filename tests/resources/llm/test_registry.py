@@ -175,13 +175,6 @@ def test_a_profile_that_names_what_is_not_there_is_told_what_there_is(before, af
     assert str(caught.value).startswith(said)
 
 
-def test_who_only_evaluates_needs_no_writer():
-    profile = load("writer: big, ", "").profile("paid")
-    assert "big" in profile.models and None not in profile.models
-    with pytest.raises(RegistryError, match="names no model to build with, as summary or as writ"):
-        profile.model_for("summary")
-
-
 def test_a_step_has_the_writers_model_unless_the_profile_gives_it_its_own():
     paid = load("writer: big", "writer: big, answer: local, check: stand-in").profile("paid")
 
@@ -190,6 +183,11 @@ def test_a_step_has_the_writers_model_unless_the_profile_gives_it_its_own():
         *("big", "big", "big", "local", "big", "stand-in")
     ]
     assert paid.models == ["big", "local", "stand-in"], "their keys are needed, too"
+    # Who only evaluates needs no writer.
+    without = load("writer: big, ", "").profile("paid")
+    assert "big" in without.models and None not in without.models
+    with pytest.raises(RegistryError, match="names no model to build with, as summary or as writ"):
+        without.model_for("summary")
 
 
 NO_KEY = "there is no such key; there are"
@@ -346,6 +344,8 @@ def test_it_stands_behind_the_others_in_their_style():
         "    timeouts: {first_byte: 600, whole: 600}\n"
         "\n# The end.\n"
     )
+    odd = with_model(FILE, "q: #1\n", ENTRY, "p")
+    assert registry_of(odd, Path("models.yaml")).profile("p").evaluate == ["a", "q: #1\n"]
 
 
 @pytest.mark.parametrize("profile", [None, "offline", "offline-faults", "openai"])
@@ -366,9 +366,3 @@ def test_a_list_that_two_profiles_share_is_not_extended_for_one_of_them():
         with_model(shared, "new", ENTRY, "q")
 
     assert "\n  new:\n    provider: openai\n" in str(refused.value)
-
-
-def test_an_entry_is_valid_for_a_name_with_odd_characters(tmp_path):
-    extended = with_model(FILE, "q: #1\n", ENTRY, "p")
-
-    assert registry_of(extended, tmp_path).profile("p").evaluate == ["a", "q: #1\n"]

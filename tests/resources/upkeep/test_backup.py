@@ -385,15 +385,6 @@ def test_a_home_that_is_there_is_not_written_over_unless_told_so_and_kept_even_t
     assert (earlier / "reports" / "mmdu.html").read_text() == "newer"
 
 
-def test_a_volume_is_not_restored_into_but_filled_by_copying(backup, tmp_path, monkeypatch):
-    """Nothing can be renamed to where a volume is mounted."""
-    monkeypatch.setattr(Path, "is_mount", lambda path: path.name == "volume")
-    (tmp_path / "volume").mkdir()
-    with pytest.raises(BackupError, match="volume is a mounted volume.*restore, and copy"):
-        restore(backup, tmp_path / "volume")
-    assert not list((tmp_path / "volume").iterdir())
-
-
 OTHER_FORM = "is not as it was made, as {name} is missing, a link or of another size"
 OTHER_BYTES = "{name} does not have the bytes that were backed up"
 
@@ -462,9 +453,11 @@ def test_budgets_are_neither_backed_up_nor_restored_from_a_backup_that_has_them(
     assert not (tmp_path / "again" / "limits.sqlite").exists()
 
 
-def test_what_cannot_be_backed_up_is_said_in_one_sentence(home, tmp_path):
+def test_what_cannot_be_backed_up_or_restored_is_said_in_one_sentence(
+    home, backup, tmp_path, monkeypatch
+):
     with pytest.raises(BackupError, match="nothing to back up in .*: set LOOM_WORKSPACE"):
-        back_up(tmp_path / "nowhere", tmp_path / "backup")
+        back_up(tmp_path / "nowhere", tmp_path / "another")
     with pytest.raises(BackupError, match="is inside the workspace"):
         back_up(home, home / "backups" / "today")
     with pytest.raises(BackupError, match="inside the workspace .* move it to another folder"):
@@ -472,6 +465,12 @@ def test_what_cannot_be_backed_up_is_said_in_one_sentence(home, tmp_path):
     (tmp_path / "there").mkdir()
     with pytest.raises(BackupError, match="is there already"):
         back_up(home, tmp_path / "there")
+    # Nothing can be renamed to where a volume is mounted.
+    monkeypatch.setattr(Path, "is_mount", lambda path: path.name == "volume")
+    (tmp_path / "volume").mkdir()
+    with pytest.raises(BackupError, match="volume is a mounted volume.*restore, and copy"):
+        restore(backup, tmp_path / "volume")
+    assert not list((tmp_path / "volume").iterdir())
 
 
 def test_a_failure_is_said_in_one_sentence_and_leaves_nothing_behind(home, tmp_path, monkeypatch):

@@ -1,6 +1,5 @@
 """Copies of stores that are in use."""
 
-import os
 import shutil
 import sqlite3
 from contextlib import closing, suppress
@@ -8,6 +7,7 @@ from pathlib import Path
 
 from filelock import FileLock
 
+from resources.files.home import is_writable
 from resources.files.system_errors import is_full_disk
 from resources.store_damage import duckdb_log_damage, sqlite_log_damage
 from resources.stores.sqlite import copy_sqlite, size_of
@@ -26,7 +26,7 @@ def copy_warehouse(source: Path, copy: Path) -> None:
     if not source.stat().st_size:
         raise DamagedFile("it is empty")
     try:
-        if _can_change(source):
+        if is_writable(source):
             with FileLock(f"{source}.lock"):
                 require_whole(duckdb_log_damage(source, copy.parent))
             Warehouse(source).copy_to(copy)
@@ -55,9 +55,9 @@ def copy_live_sqlite(source: Path, copy: Path) -> None:
             raise DamagedFile(str(error)) from error
         # In WAL mode SQLite needs files next to a database. If it cannot create them, no process
         # has the database open.
-        if _can_change(source) and shutil.disk_usage(source.parent).free > _INDEX_BYTES:
+        if is_writable(source) and shutil.disk_usage(source.parent).free > _INDEX_BYTES:
             raise
-        if not _can_change(source) and (
+        if not is_writable(source) and (
             size_of(_log(source)) or Path(f"{source}-journal").exists()
         ):
             raise
@@ -91,7 +91,3 @@ def require_whole(damage: str | None) -> None:
     """Raise DamagedFile if there is damage."""
     if damage:
         raise DamagedFile(damage)
-
-
-def _can_change(path: Path) -> bool:
-    return os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)

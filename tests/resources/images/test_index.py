@@ -29,25 +29,21 @@ def rows(numbers) -> list[FetchedImage]:
     return [FetchedImage(url(number), f"{number:064x}", {"n": number}) for number in numbers]
 
 
-def test_what_was_recorded_is_known(index):
-    index.record([FetchedImage(url(1), IMAGE, FACTS), FetchedImage(url(2), OTHER, {})])
-
-    assert index.entries([url(1), url(3)]) == {
-        url(1): ImageIndexEntry(
-            IMAGE, FACTS, index.entries([url(2)])[url(2)].fetched_at, None, None
-        )
-    }
-    with closing(ImageIndex(index.path)) as again:
-        assert again.entries([url(1), url(2)]) == index.entries([url(1), url(2)])
-
-
-@pytest.mark.files_alone
-def test_when_and_where_it_was_fetched_and_the_digest_of_its_file_are_kept(index):
+def test_what_was_recorded_is_known_with_when_and_where_it_was_fetched(index):
     mirror, digest = "http://mirror.example.org/1.png", "ab" * 20
-    index.record([FetchedImage(url(1), IMAGE, FACTS, mirror, digest)])
-    _, _, fetched_at, *rest = index.entries([url(1)])[url(1)]
-    age = datetime.now(UTC) - datetime.fromisoformat(fetched_at)
-    assert timedelta(0) <= age < timedelta(minutes=1) and rest == [mirror, digest]
+    fetched = [FetchedImage(url(1), IMAGE, FACTS, mirror, digest), FetchedImage(url(2), OTHER, {})]
+    index.record(fetched)
+
+    known = index.entries([url(1), url(2), url(3)])
+    at = known[url(2)].fetched_at
+    assert known == {
+        url(1): ImageIndexEntry(IMAGE, FACTS, at, mirror, digest),
+        url(2): ImageIndexEntry(OTHER, {}, at, None, None),
+    }
+    age = datetime.now(UTC) - datetime.fromisoformat(at)
+    assert timedelta(0) <= age < timedelta(minutes=1)
+    with closing(ImageIndex(index.path)) as again:
+        assert again.entries([url(1), url(2)]) == known
 
 
 def test_any_number_of_addresses_is_known_and_the_states_in_which_files_were_found_whole(index):

@@ -16,8 +16,8 @@ def insert_missing(dialect: str, table: Table) -> Any:
         table: The table.
 
     Returns:
-        The INSERT; its `rowcount` is the total number of new rows. A row that violates another
-        constraint raises IntegrityError, unlike with INSERT OR IGNORE.
+        The INSERT. A row that violates another constraint raises IntegrityError, unlike with INSERT
+        OR IGNORE.
     """
     insert = sqlite.insert(table) if dialect == "sqlite" else postgresql.insert(table)
-    return insert.on_conflict_do_nothing().execution_options(preserve_rowcount=True)
+    return insert.on_conflict_do_nothing()

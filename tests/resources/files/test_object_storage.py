@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable
-from http.server import ThreadingHTTPServer
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -12,9 +11,9 @@ from starlette.testclient import TestClient
 from resources.files.object_storage import LISTING, SharedFiles, SharedFilesError, shared_files
 from resources.images.store import ImageDamaged, ImageNotStored, ImageStore
 from resources.publishing.server import files_of
+from tests.doubles.odd_api import Asked, answering
 from tests.doubles.one_colour import one_colour
 from tests.doubles.servers import S3Server
-from tests.doubles.serving import QuietHandler, serving
 from tests.resources.folder_content import everything
 
 pytestmark = pytest.mark.slow
@@ -62,16 +61,12 @@ def test_a_bucket_that_is_not_there_is_said_in_a_sentence(bucket_server):
 
 @pytest.mark.parametrize("length", [2_000_000, 10**13])
 def test_an_object_that_is_too_large_is_not_read(length, bucket_server, monkeypatch):
-    class Endless(QuietHandler):
-        def do_GET(self) -> None:
-            self.send_response(200)
-            self.send_header("Content-Length", str(length))
-            self.send_header("Last-Modified", "Mon, 01 Jan 2024 00:00:00 GMT")
-            self.end_headers()
-            self.wfile.write(b"x")
+    def endless(asked: Asked) -> None:
+        asked.begin(Content_Length=str(length), Last_Modified="Mon, 01 Jan 2024 00:00:00 GMT")
+        asked.write(b"x")
 
-    with serving(ThreadingHTTPServer(("127.0.0.1", 0), Endless)) as server:
-        monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{server.server_port}")
+    with answering(endless) as server:
+        monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://{server.address}")
         with pytest.raises(SharedFilesError, match=f"at least {length} bytes"):
             SharedFiles(f"s3://large-{length}").get("a", most=1_000_000)
 

@@ -23,13 +23,9 @@ NEVER_MS = 120_000
 NUMBERS = signal.SIGINT, signal.SIGTERM
 
 
-@pytest.fixture
-def heard() -> list[str]:
-    return []
-
-
-def asked_and_interrupted(folder, heard, *signals, latency_ms=300) -> int:
-    """The answers that are kept of a stage that signals end while its first requests are under way."""
+def asked_and_interrupted(folder, *signals, latency_ms=300) -> tuple[int, int]:
+    """The requests of a stage, which signals end amid its first ones, and the answers that are kept."""
+    heard: list[str] = []
 
     def hear(_key: str, text: str) -> None:
         heard.append(text)
@@ -48,27 +44,26 @@ def asked_and_interrupted(folder, heard, *signals, latency_ms=300) -> int:
             ask(gateway, N)
         kept = len(gateway.ledger)
         gateway.close()
-    return kept
+    return len(heard), kept
 
 
 @pytest.mark.parametrize("number", NUMBERS)
-def test_an_interrupt_keeps_the_replies_that_are_under_way(tmp_path, heard, number, caplog):
-    kept = asked_and_interrupted(tmp_path, heard, number)
-    assert kept == len(heard) == CONCURRENCY
+def test_an_interrupt_keeps_the_replies_that_are_under_way(tmp_path, number, caplog):
+    assert asked_and_interrupted(tmp_path, number) == (CONCURRENCY, CONCURRENCY)
     assert caplog.text.count("waits up to 20 s for the replies that are under way") == 1
 
 
 @pytest.mark.parametrize(("grace", "n_interrupts"), [(0.2, 1), (20.0, 2)])
 def test_the_wait_for_replies_has_an_end_which_a_second_interrupt_is(
-    tmp_path, heard, monkeypatch, grace, n_interrupts
+    tmp_path, monkeypatch, grace, n_interrupts
 ):
     monkeypatch.setattr(interruption, "GRACE_SECONDS", grace)
     begun, interrupts = time.monotonic(), [signal.SIGINT] * n_interrupts
-    assert asked_and_interrupted(tmp_path, heard, *interrupts, latency_ms=NEVER_MS) == 0
+    assert asked_and_interrupted(tmp_path, *interrupts, latency_ms=NEVER_MS)[1] == 0
     assert time.monotonic() - begun < 20
 
 
-def test_a_stage_that_an_error_ends_keeps_the_replies_that_are_under_way(tmp_path, heard):
+def test_a_stage_that_an_error_ends_keeps_the_replies_that_are_under_way(tmp_path):
     async def work(calls: ModelCalls, request: ChatRequest) -> Outcome:
         if request == requests[-1]:
             while len(heard) < CONCURRENCY:
@@ -76,7 +71,7 @@ def test_a_stage_that_an_error_ends_keeps_the_replies_that_are_under_way(tmp_pat
             raise ValueError("a fault of the stage")
         return await calls.complete(request)
 
-    requests = questions(CONCURRENCY + 1)
+    requests, heard = questions(CONCURRENCY + 1), list[str]()
     with serving(Api((300, 300), lambda _key, text: heard.append(text))) as url:
         gateway = gateway_of(tmp_path, {"it": {"base_url": url, "concurrency": CONCURRENCY}})
         with pytest.raises(ValueError, match="a fault of the stage"):

@@ -8,7 +8,7 @@ from pydantic import Field
 from assets.cluster.clusters import clusters
 from assets.cluster.embeddings import entry_vectors
 from assets.common.settings import AssetConfig
-from assets.common.tables import report, rows_to_arrow, table_asset
+from assets.common.tables import report, table_asset, write_rows
 from resources.embedding.embedder import Embedder
 from resources.warehouse import Warehouse
 
@@ -92,8 +92,7 @@ def cohesion(
     for i, row in enumerate(rows if len(rows) > 1 else []):
         row["nearest_cluster"] = about[nearest[i, 0]]["cluster_id"]
         row["nearest_similarity"] = float(similarity[i, 0])
-    table = rows_to_arrow("cluster.cohesion", rows)
-    warehouse.replace("cluster.cohesion", table)
+    table = write_rows(warehouse, {"cluster.cohesion": rows})
     return report(
         table,
         {

@@ -5,7 +5,7 @@ import dagster as dg
 from assets.common.picture_copies import PAIRS, THUMBNAILS, ImageCopyFinder, candidate_columns
 from assets.common.progress import StepProgress
 from assets.common.ray_jobs import RowsOnRay, RowWorkSettings
-from assets.common.tables import report, rows_to_arrow, table_asset
+from assets.common.tables import report, table_asset, write_rows
 from assets.ingest import images
 from methods.ingest.near_duplicates import duplicate_groups
 from methods.ingest.picture_candidates import candidates
@@ -53,8 +53,7 @@ def duplicates(
         for image in hashes
         if image["n_urls"] > 1 or image["image_id"] in groups
     ]
-    table = rows_to_arrow(TABLE, rows)
-    warehouse.replace(TABLE, table)
+    table = write_rows(warehouse, {TABLE: rows})
     return report(
         table,
         {

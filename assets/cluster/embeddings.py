@@ -10,7 +10,7 @@ from pydantic import Field
 
 from assets.common.progress import StepProgress
 from assets.common.ray_jobs import RowsOnRay, RowWork, RowWorkSettings
-from assets.common.tables import report, rows_to_arrow, table_asset
+from assets.common.tables import report, table_asset, write_rows
 from assets.ingest import entries
 from resources.embedding.embedder import STEP, Embedder, with_vectors
 from resources.ray_rows.cluster import RayCluster
@@ -180,9 +180,7 @@ def _measure_languages(warehouse: Warehouse, embedder: Embedder) -> None:
                 "is_read": counts.is_read,
             }
         )
-    warehouse.replace(
-        "cluster.languages", rows_to_arrow("cluster.languages", rows), {"model": embedder.name}
-    )
+    write_rows(warehouse, {"cluster.languages": rows}, {"model": embedder.name})
 
 
 def _work(embedder: Embedder, gpus: float) -> RowWork:

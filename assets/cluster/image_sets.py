@@ -14,14 +14,14 @@ from assets.cluster.embeddings import EntryVectors, embeddings, entry_vectors
 from assets.cluster.splits import splits
 from assets.common.previews import preview
 from assets.common.settings import AssetConfig
-from assets.common.tables import report, rows_to_arrow, table_asset
+from assets.common.tables import report, table_asset, write_rows
 from assets.ingest import entries
 from methods.errors import UserError
 from methods.image_sets.sampling import SampledSets, sample_sets
 from methods.image_sets.spec import Cluster, Kind, Member, SamplingSpec, size_weights
 from resources.embedding.embedder import Embedder
 from resources.images.store import ImageStore
-from resources.warehouse import TableWrite, Warehouse
+from resources.warehouse import Warehouse
 
 BENCHMARK_SIZES = {
     "2": 47.3,
@@ -134,18 +134,12 @@ def image_sets(
         for spec in specs
     }
     rows = [row for of_kind in sampled.values() for row in _rows(of_kind)]
-    table = rows_to_arrow("cluster.image_sets", rows)
     counts = [
         {**vars(count), "kind": kind, "reasons": list(count.reasons.items())}
         for kind, of_kind in sampled.items()
         for count in of_kind.counts
     ]
-    warehouse.replace_all(
-        [
-            TableWrite("cluster.image_sets", table, {}),
-            TableWrite("cluster.set_counts", rows_to_arrow("cluster.set_counts", counts), {}),
-        ]
-    )
+    table = write_rows(warehouse, {"cluster.image_sets": rows, "cluster.set_counts": counts})
     details: dict[str, Any] = {}
     for spec in specs:
         of_kind = sampled[spec.kind]

@@ -6,7 +6,7 @@ from pydantic import Field
 from assets.cluster.clusters import clusters
 from assets.cluster.embeddings import entry_vectors
 from assets.common.settings import AssetConfig
-from assets.common.tables import report, rows_to_arrow, table_asset
+from assets.common.tables import report, table_asset, write_rows
 from resources.embedding.embedder import Embedder
 from resources.warehouse import Warehouse
 
@@ -41,12 +41,9 @@ def entry_map(
     )
     rows = [row_of[entry_id] for entry_id in chosen]
     places = project(np.hstack([vectors.categories[rows], vectors.captions[rows]]), config.seed)
-    table = rows_to_arrow(
-        "cluster.map",
-        [
-            {"entry_id": entry_id, "place": place, "x": float(x), "y": float(y)}
-            for place, (entry_id, (x, y)) in enumerate(zip(chosen, places, strict=True), start=1)
-        ],
-    )
-    warehouse.replace("cluster.map", table)
+    placed_rows = [
+        {"entry_id": entry_id, "place": place, "x": float(x), "y": float(y)}
+        for place, (entry_id, (x, y)) in enumerate(zip(chosen, places, strict=True), start=1)
+    ]
+    table = write_rows(warehouse, {"cluster.map": placed_rows})
     return report(table, {"entries": len(row_of)})

@@ -6,7 +6,7 @@ from pydantic import Field
 from assets.cluster.clusters import clusters
 from assets.cluster.cohesion import labelled_clusters
 from assets.common.settings import AssetConfig
-from assets.common.tables import report, rows_to_arrow, table_asset
+from assets.common.tables import report, table_asset, write_rows
 from resources.embedding.embedder import Embedder
 from resources.warehouse import Warehouse
 
@@ -34,25 +34,21 @@ def near_pairs(
     sizes, _, lowest = measure_cohesion(labelled)
     bounds = [min(cluster["tau"], lowest[i]) for i, cluster in enumerate(about)]
     pairs = near_centre_pairs(labelled, config.n_nearest, config.min_similarity)
-    table = rows_to_arrow(
-        "cluster.near_pairs",
-        [
-            {
-                # Clusters are sorted by id, so cluster_a < cluster_b.
-                "cluster_a": about[pair.a]["cluster_id"],
-                "cluster_b": about[pair.b]["cluster_id"],
-                "title_a": about[pair.a]["title"],
-                "title_b": about[pair.b]["title"],
-                "size_a": int(sizes[pair.a]),
-                "size_b": int(sizes[pair.b]),
-                "same_group": about[pair.a]["group_id"] == about[pair.b]["group_id"],
-                "similarity": pair.similarity,
-                "union_similarity": pair.union_similarity,
-                "mergeable": pair.union_similarity
-                >= min(bounds[pair.a], bounds[pair.b]) - ROUNDING,
-            }
-            for pair in pairs
-        ],
-    )
-    warehouse.replace("cluster.near_pairs", table)
+    rows = [
+        {
+            # Clusters are sorted by id, so cluster_a < cluster_b.
+            "cluster_a": about[pair.a]["cluster_id"],
+            "cluster_b": about[pair.b]["cluster_id"],
+            "title_a": about[pair.a]["title"],
+            "title_b": about[pair.b]["title"],
+            "size_a": int(sizes[pair.a]),
+            "size_b": int(sizes[pair.b]),
+            "same_group": about[pair.a]["group_id"] == about[pair.b]["group_id"],
+            "similarity": pair.similarity,
+            "union_similarity": pair.union_similarity,
+            "mergeable": pair.union_similarity >= min(bounds[pair.a], bounds[pair.b]) - ROUNDING,
+        }
+        for pair in pairs
+    ]
+    table = write_rows(warehouse, {"cluster.near_pairs": rows})
     return report(table, {"pairs": len(pairs), "mergeable": sum(table["mergeable"].to_pylist())})

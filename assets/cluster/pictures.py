@@ -5,7 +5,7 @@ import dagster as dg
 from assets.cluster.cohesion import cohesion
 from assets.cluster.map import entry_map
 from assets.cluster.near_pairs import near_pairs
-from assets.common.tables import report, rows_to_arrow, table_asset
+from assets.common.tables import report, table_asset, write_rows
 from resources.files.home import relative_to_home, reports_path
 from resources.images.store import ImageStore
 from resources.reports.benchmark_report import write_report
@@ -47,6 +47,5 @@ def pictures(
         "n_points": len(points),
         "n_thumbnails": page.n_thumbnails,
     }
-    table = rows_to_arrow("cluster.pictures", [row])
-    warehouse.replace("cluster.pictures", table)
+    table = write_rows(warehouse, {"cluster.pictures": [row]})
     return report(table, {"page": dg.MetadataValue.url(address(inside))})

@@ -13,7 +13,7 @@ from assets.cluster.embeddings import NO_ENTRIES
 from assets.common.drops import in_words, reasons
 from assets.common.picture_copies import copies_of
 from assets.common.settings import AssetConfig
-from assets.common.tables import report, rows_to_arrow, table_asset
+from assets.common.tables import report, table_asset, write_rows
 from assets.ingest import entries
 from methods.image_sets.split import (
     BRIDGES,
@@ -87,14 +87,11 @@ def splits(
     prior = {} if config.redraw else _prior_splits(warehouse)
     tested = _tested(warehouse, image_store)
     split_of = split_corpus(page_images, config.spec(), prior, tested)
-    table = rows_to_arrow(
-        TABLE,
-        [
-            {"page_id": page_id, "image_id": image_id, **split._asdict()}
-            for (page_id, image_id), split in sorted(split_of.items())
-        ],
-    )
-    warehouse.replace(TABLE, table)
+    rows = [
+        {"page_id": page_id, "image_id": image_id, **split._asdict()}
+        for (page_id, image_id), split in sorted(split_of.items())
+    ]
+    table = write_rows(warehouse, {TABLE: rows})
     details = _details(page_images, split_of, prior)
     if warning := _warning(page_images, split_of):
         context.log.warning(warning)

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from assets.common.ray_jobs import RowsOnRay, RowWork
-from assets.common.tables import rows_to_arrow
+from assets.common.tables import write_rows
 from methods.batched import batched
 from methods.ids import content_id
 from methods.ingest.image_check import ImageRejected
@@ -216,9 +216,7 @@ class ImageCopyFinder:
 
     def _keep(self, table: str, key: str, rows: Sequence[Row]) -> None:
         if rows:
-            self._warehouse.replace(
-                table, rows_to_arrow(table, rows), {key: [row[key] for row in rows]}
-            )
+            write_rows(self._warehouse, {table: rows}, {key: [row[key] for row in rows]})
 
 
 _COMPARED = pa.schema(

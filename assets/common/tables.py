@@ -28,11 +28,13 @@ from resources.images.store import ImageStore
 from resources.settings.extras import tables_before
 from resources.warehouse import (
     STAGES,
+    TableWrite,
     Warehouse,
     arrow_schema,
     column_descriptions,
     declared_columns,
 )
+from resources.warehouse.writes import Partition
 from resources.web.addresses import calls_of
 
 ROW_COUNT = "dagster/row_count"
@@ -275,6 +277,31 @@ def rows_to_arrow(table: str, rows: Sequence[Mapping[str, object]]) -> pa.Table:
         rows: The rows. A missing column becomes NULL, and other keys are dropped.
     """
     return pa.Table.from_pylist([dict(row) for row in rows], schema=arrow_schema(table))
+
+
+def write_rows(
+    warehouse: Warehouse,
+    rows_of: Mapping[str, Sequence[Mapping[str, object]]],
+    partition: Partition | None = None,
+) -> pa.Table:
+    """Replace the rows of tables in one transaction.
+
+    Args:
+        warehouse: The tables.
+        rows_of: The new rows by table.
+        partition: The partition of each table that they replace; None for whole tables.
+
+    Returns:
+        The rows of the first table, as written.
+
+    Raises:
+        WarehouseError: A row violates a constraint of its table.
+    """
+    written = {table: rows_to_arrow(table, rows) for table, rows in rows_of.items()}
+    warehouse.replace_all(
+        [TableWrite(table, rows, partition or {}) for table, rows in written.items()]
+    )
+    return next(iter(written.values()))
 
 
 def report(

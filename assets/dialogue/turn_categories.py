@@ -6,7 +6,7 @@ import dagster as dg
 from pydantic import Field
 
 from assets.common.settings import AssetConfig
-from assets.common.tables import report, rows_to_arrow, table_asset
+from assets.common.tables import report, table_asset, write_rows
 from assets.dialogue.three_turns import three_turns
 from methods.convbench.drafting import CAPABILITIES, categories_of
 from resources.embedding.embedder import Embedder
@@ -39,6 +39,5 @@ def turn_categories(
         rows += [{"capability": capability, **named._asdict()} for named in categorized]
         details[f"names of {capability}"] = len(names)
         details[f"categories of {capability}"] = len({named.category for named in categorized})
-    table = rows_to_arrow(TABLE, rows)
-    warehouse.replace(TABLE, table)
+    table = write_rows(warehouse, {TABLE: rows})
     return report(table, {**details, "embedding model": embedder.name})

@@ -8,7 +8,7 @@ leave out archived rows.
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from assets.common.tables import rows_to_arrow
+from assets.common.tables import rows_to_arrow, write_rows
 from methods.errors import UserError
 from methods.evaluation.candidates import is_file, model_of
 from methods.naming import listed, nearest
@@ -108,7 +108,7 @@ def hide_former(warehouse: Warehouse, profile: Profile, candidates: Sequence[str
     former = {key for key in former - decided if _is_former(key, profile)}
     if former != {_key(row) for row in rows_before if row["state"] == LEFT}:
         rows = [_row(key, LEFT) for key in sorted(former)]
-        warehouse.replace_all([TableWrite(TABLE, rows_to_arrow(TABLE, rows), {"state": LEFT})])
+        write_rows(warehouse, {TABLE: rows}, {"state": LEFT})
 
 
 def archived_models(warehouse: Warehouse, release_id: str) -> set[str]:

@@ -4,7 +4,7 @@ import dagster as dg
 from pydantic import Field
 
 from assets.common.isolation import Isolation
-from assets.common.tables import report, rows_to_arrow, table_asset
+from assets.common.tables import report, table_asset, write_rows
 from assets.evaluate.observations import observations
 from assets.evaluate.observed import ScoringSettings, slices
 from assets.evaluate.released import writers_of
@@ -13,7 +13,7 @@ from methods.evaluation.item_sample import partial_evaluation_note
 from methods.evaluation.ranking import compare, compare_parts
 from methods.evaluation.related import relations_to_judges
 from resources.llm.registry import load_registry
-from resources.warehouse import TableWrite, Warehouse
+from resources.warehouse import Warehouse
 
 PARTS = "evaluate.ability_comparisons"
 
@@ -87,12 +87,7 @@ def comparisons(
                 slice_.benchmark.abilities[:-1],
             )
             parts += [{**slice_.columns, **row} for row in by_ability]
-    table = rows_to_arrow("evaluate.comparisons", pairs)
-    warehouse.replace_all(
-        [
-            TableWrite("evaluate.comparisons", table, {}),
-            TableWrite("evaluate.ranks", rows_to_arrow("evaluate.ranks", ranks), {}),
-            TableWrite(PARTS, rows_to_arrow(PARTS, parts), {}),
-        ]
+    table = write_rows(
+        warehouse, {"evaluate.comparisons": pairs, "evaluate.ranks": ranks, PARTS: parts}
     )
     return isolation.finish(warehouse, report(table))

@@ -7,7 +7,7 @@ from typing import Any
 import dagster as dg
 
 from assets.common.isolation import Isolation
-from assets.common.tables import report, rows_to_arrow, table_asset
+from assets.common.tables import report, table_asset, write_rows
 from assets.evaluate.observations import observations
 from assets.evaluate.observed import ScoringSettings, slices_of
 from methods.benchmarks import Benchmarks
@@ -46,8 +46,7 @@ def error_attribution(
             for slice_ in slices_of(warehouse, benchmark, release["release_id"], config.panel):
                 followed = attribution_rows(slice_.observed)
                 rows += [{**slice_.columns, **row} for row in followed]
-    table = rows_to_arrow("evaluate.error_attribution", rows)
-    warehouse.replace("evaluate.error_attribution", table)
+    table = write_rows(warehouse, {"evaluate.error_attribution": rows})
     whole = [row for row in rows if not row["subset_label"]]
     return isolation.finish(
         warehouse,

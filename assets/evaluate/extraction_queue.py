@@ -7,7 +7,7 @@ from pydantic import Field
 
 from assets.common.isolation import Isolation
 from assets.common.settings import AssetConfig
-from assets.common.tables import report, rows_to_arrow, table_asset
+from assets.common.tables import report, table_asset, write_rows
 from assets.evaluate.answer_extraction import NO_CHOICES, answered_choices, readings_on
 from assets.evaluate.answers import answers
 from assets.evaluate.released import Row
@@ -60,8 +60,7 @@ def extraction_queue(
             strata.update(answer.stratum for answer in sample)
             # The same answer of two models is one item.
             rows |= {answer.queue_id: _queue_row(answer) for answer in sample}
-    table = rows_to_arrow("evaluate.extraction_queue", list(rows.values()))
-    warehouse.replace("evaluate.extraction_queue", table)
+    table = write_rows(warehouse, {"evaluate.extraction_queue": list(rows.values())})
     queue = warehouse.select("evaluate.extraction_queue", order="item_id").to_pylist()
     changes = review_store.update_queue([queue_item(row) for row in queue], [QUEUED_KIND])
     shown = {f"drawn: {stratum}": n for stratum, n in sorted(strata.items())}

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import dagster as dg
 
 from assets.common.isolation import Isolation
-from assets.common.tables import report, rows_to_arrow, table_asset
+from assets.common.tables import report, table_asset, write_rows
 from methods.evaluation.findings import Finding
 from methods.evaluation.statistics.estimates import PERCENTILES
 from resources.warehouse import Warehouse
@@ -77,9 +77,8 @@ def analysis(
             if unknown:
                 raise ValueError(f"evaluate/{name} does not say what it measures: {unknown}")
             numbered = [{**row, "analysis": name, "place": n} for n, row in enumerate(rows)]
-            table = rows_to_arrow(TABLE, numbered)
             warehouse: Warehouse = arguments["warehouse"]
-            warehouse.replace(TABLE, table, {"analysis": name})
+            table = write_rows(warehouse, {TABLE: numbered}, {"analysis": name})
             result = report(table, details)
             return isolation.finish(warehouse, result) if isolation else result
 

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from assets.common.isolation import Isolation
 from assets.common.settings import AssetConfig
-from assets.common.tables import report, rows_to_arrow, table_asset
+from assets.common.tables import report, table_asset, write_rows
 from assets.evaluate.observations import observations
 from assets.evaluate.right_items import ItemOutcomes, right_items
 from methods.benchmarks import Benchmarks
@@ -23,7 +23,7 @@ from methods.choice.filters import (
 )
 from methods.evaluation.candidates import NO_IMAGES, ablation_of
 from methods.ids import canonical_json
-from resources.warehouse import TableWrite, Warehouse
+from resources.warehouse import Warehouse
 
 Row = dict[str, Any]
 NOTHING = "No release of a benchmark with right and wrong answers has observations."
@@ -66,14 +66,7 @@ def flagged_items(
                 where = {**right.slice.columns, "filter": name}
                 summaries.append({**where, **_summary(result), "min_models": config.min_models})
                 rows += [{**where, **row} for row in _rows(warehouse, right, result)]
-    table = rows_to_arrow("evaluate.flagged_items", rows)
-    summary = rows_to_arrow("evaluate.filters", summaries)
-    warehouse.replace_all(
-        [
-            TableWrite("evaluate.flagged_items", table, {}),
-            TableWrite("evaluate.filters", summary, {}),
-        ]
-    )
+    table = write_rows(warehouse, {"evaluate.flagged_items": rows, "evaluate.filters": summaries})
     sentences = [
         f"{row['release_id']}, {row['filter']}: {row['why']}" for row in summaries if row["why"]
     ]

@@ -11,7 +11,7 @@ from typing import Any
 import dagster as dg
 
 from assets.common.automation import WHEN_EVALUATED
-from assets.common.tables import report, rows_to_arrow, table_asset
+from assets.common.tables import report, table_asset, write_rows
 from assets.evaluate.item_queue import flagged_in_queue, flags_of_current, item_queue
 from assets.evaluate.released import items_of
 from assets.release.published import write_imported
@@ -43,8 +43,7 @@ def item_decisions(
 ) -> dg.MaterializeResult:
     """Each flagged item of a current release with people's decision: keep, edit or reject."""
     rows = decisions_now(warehouse, review_store)
-    table = rows_to_arrow("evaluate.item_decisions", rows)
-    warehouse.replace("evaluate.item_decisions", table)
+    table = write_rows(warehouse, {"evaluate.item_decisions": rows})
     return report(table, Counter(row["decision"] for row in rows))
 
 

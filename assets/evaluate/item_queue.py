@@ -5,7 +5,7 @@ from typing import Any
 
 import dagster as dg
 
-from assets.common.tables import report, rows_to_arrow, table_asset
+from assets.common.tables import report, table_asset, write_rows
 from assets.evaluate.flagged_items import flagged_items
 from assets.evaluate.item_report_data import flags_of
 from assets.evaluate.item_statistics import item_statistics
@@ -57,8 +57,7 @@ def item_queue(
             item, about = of_items[row["item_id"]]
             entry = queue.setdefault(item["item_id"], {**item, **about, "flags": []})
             entry["flags"].append(row)
-    table = rows_to_arrow("evaluate.item_queue", [_row(row) for row in queue.values()])
-    warehouse.replace("evaluate.item_queue", table)
+    table = write_rows(warehouse, {"evaluate.item_queue": [_row(row) for row in queue.values()]})
     changes = review_store.update_queue(flagged_in_queue(warehouse), [FLAGGED])
     counted = {**flags, **changes._asdict()}
     if n_without:

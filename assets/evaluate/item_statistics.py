@@ -9,7 +9,7 @@ from pydantic import Field
 
 from assets.common.isolation import Isolation
 from assets.common.settings import AssetConfig
-from assets.common.tables import report, rows_to_arrow, table_asset
+from assets.common.tables import report, table_asset, write_rows
 from assets.evaluate.flagged_items import NOTHING
 from assets.evaluate.observations import observations
 from assets.evaluate.right_items import ItemOutcomes, right_items
@@ -46,8 +46,7 @@ def item_statistics(
     for right in right_items(warehouse, benchmarks, isolation):
         with isolation.release(right.slice.release_id):
             rows += _rows(right, config)
-    table = rows_to_arrow("evaluate.item_statistics", rows)
-    warehouse.replace("evaluate.item_statistics", table)
+    table = write_rows(warehouse, {"evaluate.item_statistics": rows})
     flags = Counter(flag for row in rows for flag in row["flags"])
     return isolation.finish(warehouse, report(table, flags if rows else {"note": NOTHING}))
 

@@ -6,7 +6,7 @@ from pydantic import Field
 from assets.common.automation import WHEN_EVALUATED
 from assets.common.previews import MOST_ROWS, preview
 from assets.common.settings import AssetConfig
-from assets.common.tables import report, rows_to_arrow, table_asset
+from assets.common.tables import report, table_asset, write_rows
 from assets.evaluate.judgments import judgments
 from assets.evaluate.score_queue import score_queue
 from assets.review import decisions, ratings_by_people
@@ -41,7 +41,6 @@ def judge_agreement(
     """
     judged = [JudgeScore(**row) for row in warehouse.read("evaluate/judged_scores").to_pylist()]
     rows = judge_rows(ratings_by_people(review_store, SCORE), judged, seed=config.seed)
-    table = rows_to_arrow("evaluate.judge_agreement", rows)
-    warehouse.replace("evaluate.judge_agreement", table)
+    table = write_rows(warehouse, {"evaluate.judge_agreement": rows})
     shown: dict[str, object] = {"agreement": dg.MetadataValue.md(preview(table, n_rows=MOST_ROWS))}
     return report(table, shown if rows else {**shown, "note": NOBODY})

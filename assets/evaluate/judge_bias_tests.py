@@ -15,7 +15,7 @@ from assets.common.isolation import Isolation
 from assets.common.progress import show_progress
 from assets.common.settings import AssetConfig
 from assets.common.table_rows import map_of
-from assets.common.tables import report, rows_to_arrow, table_asset
+from assets.common.tables import report, table_asset, write_rows
 from assets.evaluate.answers import item_limit_of_answers
 from assets.evaluate.inference import PARAMS
 from assets.evaluate.judge import (
@@ -74,7 +74,7 @@ from methods.pairwise.comparing import first_place_share, requests
 from methods.words import is_chinese
 from resources.llm.gateway import Gateway
 from resources.llm.model_calls import ModelCalls
-from resources.warehouse import TableWrite, Warehouse
+from resources.warehouse import Warehouse
 
 TABLE, JUDGMENTS = "evaluate.judge_bias_tests", "evaluate.bias_test_judgments"
 NO_JUDGE = "No judge of the profile has judged an answer on a current release."
@@ -255,14 +255,8 @@ def judge_bias_tests(
                 by_judge.setdefault(shift.judge, []).append({**named, **row})
             for of_judge in by_judge.values():
                 rows += with_verdicts(of_judge, config.alpha)
-    arrow = rows_to_arrow(TABLE, rows)
     named = {"release_id": [release.release_id for release in releases], "judge": list(judges)}
-    warehouse.replace_all(
-        [
-            TableWrite(TABLE, arrow, named),
-            TableWrite(JUDGMENTS, rows_to_arrow(JUDGMENTS, rows_asked), named),
-        ]
-    )
+    arrow = write_rows(warehouse, {TABLE: rows, JUDGMENTS: rows_asked}, named)
     lost = Counter(row["reason"] for row in rows_asked if row["reason"])
     shown = {"failed": lost.total(), **reasons(lost)}
     return isolation.finish(

@@ -10,13 +10,13 @@ from pydantic import Field
 from assets.common.isolation import Isolation
 from assets.common.settings import AssetConfig
 from assets.common.table_rows import map_of
-from assets.common.tables import report, rows_to_arrow, table_asset
+from assets.common.tables import report, table_asset, write_rows
 from assets.evaluate.pairs import OFF, pairs
 from methods.markdown import code, table
 from methods.pairwise.comparing import FLOOR, ArenaComparison
 from methods.pairwise.style import FEATURES
 from methods.pairwise.summary import rating_rows
-from resources.warehouse import TableWrite, Warehouse
+from resources.warehouse import Warehouse
 
 TABLE, BIASES = "evaluate.pair_ratings", "evaluate.pair_biases"
 Row = dict[str, Any]
@@ -72,10 +72,7 @@ def pair_ratings(
                 )
                 ratings += [{**named, **row} for row in rated]
                 biases += [{**named, **row} for row in biased]
-    arrow = rows_to_arrow(TABLE, ratings)
-    warehouse.replace_all(
-        [TableWrite(TABLE, arrow, {}), TableWrite(BIASES, rows_to_arrow(BIASES, biases), {})]
-    )
+    arrow = write_rows(warehouse, {TABLE: ratings, BIASES: biases})
     shown = dg.MetadataValue.md("\n".join(_ranking(ratings)))
     return isolation.finish(
         warehouse, report(arrow, {"ratings": shown} if ratings else {"note": OFF})

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from assets.common.tables import rows_to_arrow, table_spec
+from assets.common.tables import table_spec, write_rows
 from assets.evaluate.released import items_of
 from assets.release import releases
 from methods.benchmarks import BENCHMARKS, benchmarks_with_predictions
@@ -26,7 +26,7 @@ from resources.files.bounded import file_hash
 from resources.importing.answer_files import read_rows, submitted_files
 from resources.publishing.releases import cards_of, release_meant
 from resources.settings.prompts import prompt
-from resources.warehouse import TableWrite, Warehouse
+from resources.warehouse import Warehouse
 
 TABLE, FILES = "evaluate.predictions", "evaluate.prediction_files"
 ANSWERED = ("evaluate.answers", "evaluate.extractions", "evaluate.failed", "evaluate.missing")
@@ -138,12 +138,7 @@ def import_predictions(
             }
         ],
     }
-    warehouse.replace_all(
-        [
-            TableWrite(table, rows_to_arrow(table, table_rows), model_key)
-            for table, table_rows in tables.items()
-        ]
-    )
+    write_rows(warehouse, tables, model_key)
     return PredictionsImport(
         release_id,
         name,
@@ -182,10 +177,7 @@ def remove_predictions(warehouse: Warehouse, release: str, model: str) -> str:
             f"There are no predictions of {name} on {release_id}; there are {there_are}."
         )
     model_key = {"release_id": release_id, "model": name}
-    tables = (TABLE, FILES, *ANSWERED)
-    warehouse.replace_all(
-        [TableWrite(table, rows_to_arrow(table, []), model_key) for table in tables]
-    )
+    write_rows(warehouse, dict.fromkeys((TABLE, FILES, *ANSWERED), []), model_key)
     return release_id
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import dagster as dg
 
 from assets.common.isolation import Isolation
-from assets.common.tables import report, rows_to_arrow, table_asset
+from assets.common.tables import report, table_asset, write_rows
 from assets.evaluate.corpus_page import write_corpus
 from assets.evaluate.error_attribution import error_attribution
 from assets.evaluate.extraction_quality import extraction_quality
@@ -90,8 +90,7 @@ def reports(
                 }
             )
             lines.append(line)
-    table = rows_to_arrow("evaluate.reports", rows)
-    warehouse.replace("evaluate.reports", table)
+    table = write_rows(warehouse, {"evaluate.reports": rows})
     # If only the corpus or the costs change, `ledger.costs` writes this page without the reports.
     corpus = write_corpus(warehouse, image_store)
     links = {

@@ -6,7 +6,7 @@ import dagster as dg
 from pydantic import Field
 
 from assets.common.settings import AssetConfig
-from assets.common.tables import report, rows_to_arrow, table_asset
+from assets.common.tables import report, table_asset, write_rows
 from assets.evaluate.judgments import judgments
 from assets.evaluate.released import Row
 from assets.review import queue_row
@@ -68,8 +68,7 @@ def score_queue(
     )
     # The same answer of two models is one item.
     rows = {row["item_id"]: row for row in queued if row is not None}
-    table = rows_to_arrow("evaluate.score_queue", list(rows.values()))
-    warehouse.replace("evaluate.score_queue", table)
+    table = write_rows(warehouse, {"evaluate.score_queue": list(rows.values())})
     queue = warehouse.select("evaluate.score_queue", order="item_id").to_pylist()
     changes = review_store.update_queue([queue_item(row) for row in queue], [SCORE, PAIR])
     return report(table, changes._asdict(), images=image_store)

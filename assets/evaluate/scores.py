@@ -3,7 +3,7 @@
 import dagster as dg
 
 from assets.common.isolation import Isolation
-from assets.common.tables import report, rows_to_arrow, table_asset
+from assets.common.tables import report, table_asset, write_rows
 from assets.evaluate.observations import observations
 from assets.evaluate.observed import ScoringSettings, slices
 from methods.benchmarks import Benchmarks
@@ -35,6 +35,5 @@ def scores(
             for row in score_rows_of_slice:
                 provider = " + ".join(sorted(slice_.providers[row["model"]]))
                 rows.append({**slice_.columns, "provider": provider, **row})
-    table = rows_to_arrow("evaluate.scores", rows)
-    warehouse.replace("evaluate.scores", table)
+    table = write_rows(warehouse, {"evaluate.scores": rows})
     return isolation.finish(warehouse, report(table))

@@ -13,7 +13,7 @@ from assets.common.drops import reasons
 from assets.common.isolation import Isolation
 from assets.common.progress import show_progress
 from assets.common.settings import AssetConfig
-from assets.common.tables import report, rows_to_arrow, table_asset
+from assets.common.tables import report, table_asset, write_rows
 from assets.evaluate.answer_extraction import (
     NO_CHOICES,
     AnswerExtraction,
@@ -29,7 +29,7 @@ from methods.evaluation.candidates import is_model
 from resources.llm.gateway import Gateway
 from resources.llm.model_calls import ModelCalls
 from resources.llm.parsed_reply import ParsedReply, complete_and_parse
-from resources.warehouse import TableWrite, Warehouse
+from resources.warehouse import Warehouse
 
 TABLE = "evaluate.second_readings"
 
@@ -111,9 +111,8 @@ def second_readings(
         for (release, reading, extractor), reply in zip(chosen, replies, strict=True)
         if reply is not None
     ]
-    table = rows_to_arrow(TABLE, rows)
     named = {"release_id": [release.release_id for release in releases]}
-    warehouse.replace_all([TableWrite(TABLE, table, named)])
+    table = write_rows(warehouse, {TABLE: rows}, named)
     lost = Counter(row["reason"] for row in rows if row["reason"])
     counted: dict[str, Any] = {"failed": lost.total(), **reasons(lost)}
     return isolation.finish(

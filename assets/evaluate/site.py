@@ -3,7 +3,7 @@
 import dagster as dg
 
 from assets.common.isolation import Isolation
-from assets.common.tables import report, rows_to_arrow, table_asset
+from assets.common.tables import report, table_asset, write_rows
 from assets.evaluate.reports import reports
 from assets.evaluate.site_data import SiteData
 from methods.benchmarks import Benchmarks
@@ -78,7 +78,6 @@ def site(
         pictures.keep(shown)
     if shared:
         shared.publish(relative_to_home(site_path()), site_path())
-    table = rows_to_arrow("evaluate.site", rows)
-    warehouse.replace("evaluate.site", table)
+    table = write_rows(warehouse, {"evaluate.site": rows})
     links = {row["release_id"]: dg.MetadataValue.url(address(row["path"])) for row in rows}
     return isolation.finish(warehouse, report(table, links))

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from assets.common.isolation import Isolation
 from assets.common.settings import AssetConfig
-from assets.common.tables import report, rows_to_arrow, table_asset
+from assets.common.tables import report, table_asset, write_rows
 from assets.evaluate.flagged_items import NOTHING
 from assets.evaluate.observations import observations
 from assets.evaluate.right_items import ItemOutcomes, right_items
@@ -46,8 +46,7 @@ def smallest_subsets(
         if right.items:
             with isolation.release(right.slice.release_id):
                 rows += [{**right.slice.columns, **row} for row in _rows(right, config)]
-    table = rows_to_arrow("evaluate.smallest_subsets", rows)
-    warehouse.replace("evaluate.smallest_subsets", table)
+    table = write_rows(warehouse, {"evaluate.smallest_subsets": rows})
     smallest = {row["release_id"]: row["size"] for row in rows if row["is_smallest"]}
     return isolation.finish(warehouse, report(table, smallest if rows else {"note": NOTHING}))
 

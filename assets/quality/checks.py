@@ -11,7 +11,7 @@ from pydantic import Field, field_validator
 from assets.cluster import image_sets
 from assets.common.drops import reasons, require_few_lost
 from assets.common.generation import GenerationSettings, Row
-from assets.common.tables import report, rows_to_arrow, table_asset
+from assets.common.tables import report, table_asset, write_rows
 from assets.dialogue import dialogues
 from assets.ingest import entries
 from assets.quality.model_checks import TABLE, CheckedDialogue, ModelCheckFindings, by_model
@@ -34,7 +34,7 @@ from methods.quality.rules import Evidence, RuleLimits, by_rules
 from methods.validation import require_known
 from resources.embedding.embedder import PACKAGED, Embedder
 from resources.llm.gateway import Gateway
-from resources.warehouse import TableWrite, Warehouse
+from resources.warehouse import Warehouse
 
 REQUESTS, LOSSES = "quality.asked", "quality.failed"
 
@@ -157,14 +157,7 @@ def checks(
             place = pair.dialogue_id, pair.question_id
             evidence = {**by_rule[place], **findings.columns[place]}
             rows.append(_row(row, pair, evidence, findings, config.policy))
-    table = rows_to_arrow(TABLE, rows)
-    warehouse.replace_all(
-        [
-            TableWrite(TABLE, table, {}),
-            TableWrite(REQUESTS, rows_to_arrow(REQUESTS, findings.calls), {}),
-            TableWrite(LOSSES, rows_to_arrow(LOSSES, findings.failed), {}),
-        ]
-    )
+    table = write_rows(warehouse, {TABLE: rows, REQUESTS: findings.calls, LOSSES: findings.failed})
     return report(
         table,
         {

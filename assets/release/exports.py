@@ -10,7 +10,7 @@ from pydantic import Field, field_validator
 
 from assets.common.progress import StepProgress
 from assets.common.settings import AssetConfig, current_settings, schema_of
-from assets.common.tables import report, rows_to_arrow, table_asset
+from assets.common.tables import report, table_asset, write_rows
 from assets.release.current_releases import ReleaseError
 from assets.release.releases import NAMES, releases
 from methods.exports.stacking import TokenBudget
@@ -167,13 +167,11 @@ def exports(
             rows += [{"release_id": release_id, **file._asdict()} for file in files]
     if shared:
         shared.publish(relative_to_home(releases_path()), releases_path())
-    table = rows_to_arrow("release.exports", rows)
-    warehouse.replace(
-        "release.exports", table, {"release_id": sorted({r["release_id"] for r in rows})}
-    )
+    exported = sorted({row["release_id"] for row in rows})
+    table = write_rows(warehouse, {"release.exports": rows}, {"release_id": exported})
     cards = {
         release_id: dg.MetadataValue.url(address(f"{releases_path().name}/{release_id}/card.json"))
-        for release_id in sorted({row["release_id"] for row in rows})
+        for release_id in exported
     }
     if failed:
         raise ExportError(" ".join(dict.fromkeys(failed)))

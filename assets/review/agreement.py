@@ -5,7 +5,7 @@ from pydantic import Field
 
 from assets.common.previews import MOST_ROWS, preview
 from assets.common.settings import AssetConfig
-from assets.common.tables import report, rows_to_arrow, table_asset
+from assets.common.tables import report, table_asset, write_rows
 from assets.review.approved import approved
 from assets.review.decisions import decisions
 from methods.review.agreement import people_rows
@@ -41,8 +41,7 @@ def agreement(
     events = review_store.decisions([item["item_id"] for item in items])
     ratings = ratings_of(items, events, review_store.rules())
     rows = people_rows(ratings, seed=config.seed)
-    table = rows_to_arrow("review.agreement", rows)
-    warehouse.replace("review.agreement", table)
+    table = write_rows(warehouse, {"review.agreement": rows})
     shown: dict[str, object] = {"agreement": dg.MetadataValue.md(preview(table, n_rows=MOST_ROWS))}
     if not rows:
         shown["note"] = NO_DECISIONS

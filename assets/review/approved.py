@@ -8,14 +8,14 @@ from pydantic import Field
 
 from assets.common.automation import DECISIONS, when_changed
 from assets.common.settings import AssetConfig
-from assets.common.tables import report, rows_to_arrow, table_asset
+from assets.common.tables import report, table_asset, write_rows
 from assets.review.decisions import decisions
 from assets.review.queue import queue, queued_items
 from methods.ids import canonical_json, content_id
 from methods.review import POLICY_PREFIX, Decision, ResolutionPolicy, by_item, resolve
 from methods.review.flagged_items import FLAGGED, apply_flag_decision
 from resources.review.store import ReviewStore
-from resources.warehouse import TableWrite, Warehouse
+from resources.warehouse import Warehouse
 
 
 class ReviewSettings(AssetConfig):
@@ -90,11 +90,8 @@ def approved(
                 "policy_share": policy.share,
             }
         )
-    table = rows_to_arrow("review.approved", rows)
-    mirror = rows_to_arrow("review.decisions", [_event_row(event) for event in events])
-    warehouse.replace_all(
-        [TableWrite("review.approved", table, {}), TableWrite("review.decisions", mirror, {})]
-    )
+    mirror = [_event_row(event) for event in events]
+    table = write_rows(warehouse, {"review.approved": rows, "review.decisions": mirror})
     for fault in faults:
         context.log.warning(fault)
     return report(

@@ -2,7 +2,7 @@
 
 import dagster as dg
 
-from assets.common.tables import report, rows_to_arrow, table_asset
+from assets.common.tables import report, table_asset, write_rows
 from assets.review.agreement import NO_DECISIONS
 from assets.review.approved import approved
 from assets.review.decisions import decisions
@@ -22,10 +22,7 @@ def effort(
     """
     items = review_store.items()
     events = review_store.decisions([item["item_id"] for item in items])
-    rows = effort_rows(items, events)
-    table = rows_to_arrow(
-        "review.effort", [{**row, "reasons": list(row["reasons"].items())} for row in rows]
-    )
-    warehouse.replace("review.effort", table)
+    rows = [{**row, "reasons": list(row["reasons"].items())} for row in effort_rows(items, events)]
+    table = write_rows(warehouse, {"review.effort": rows})
     shown: dict[str, object] = {"lead's page": dg.MetadataValue.url(review_page("/lead"))}
     return report(table, shown if rows else {**shown, "note": NO_DECISIONS})

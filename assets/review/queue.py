@@ -8,7 +8,7 @@ from urllib.parse import quote
 import dagster as dg
 
 from assets.choice import items, mmiu_items, translations
-from assets.common.tables import report, rows_to_arrow, table_asset
+from assets.common.tables import report, table_asset, write_rows
 from assets.dialogue import dialogues, turn_categories, turn_references
 from assets.quality import checks
 from assets.rewrite import contexts, rewrites, seed_rewrites
@@ -67,8 +67,7 @@ def queue(
         if item["kind"] == "category":
             item["categories"] = list(CATEGORIES)
         rows.append(queue_row(item, content_of(item), canonical_json(context) if context else None))
-    table = rows_to_arrow("review.queue", rows)
-    warehouse.replace("review.queue", table)
+    table = write_rows(warehouse, {"review.queue": rows})
     details = Counter(row["kind"] for row in rows)
     items = queued_items(warehouse)
     changes = review_store.update_queue(items, KINDS_MADE)

@@ -16,7 +16,7 @@ from assets.common.drops import reasons
 from assets.common.generation import failed_row, write_with_failures
 from assets.common.progress import StepProgress
 from assets.common.settings import AssetConfig
-from assets.common.tables import report, rows_to_arrow, table_asset
+from assets.common.tables import report, table_asset, write_rows
 from assets.ingest import entries
 from methods.alignmmbench.candidates import NO_KEYWORD, DroppedEntry, SearchableEntry
 from methods.alignmmbench.candidates import candidates as candidates_of
@@ -65,9 +65,7 @@ def keywords_by_image(
             {"image_id": image_id, "encoder": encoder.name, "vector": vector.tolist()}
             for image_id, vector in zip(batch, vectors, strict=True)
         ]
-        warehouse.replace(
-            VECTORS, rows_to_arrow(VECTORS, rows), {"encoder": encoder.name, "image_id": batch}
-        )
+        write_rows(warehouse, {VECTORS: rows}, {"encoder": encoder.name, "image_id": batch})
         progress.update(done * BATCH_SIZE + len(batch), len(new))
     stored = warehouse.select(VECTORS, "image_id", "vector", order="image_id", encoder=encoder.name)
     vector_of = dict(zip(stored["image_id"].to_pylist(), stored["vector"].to_pylist(), strict=True))

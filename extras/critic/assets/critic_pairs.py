@@ -11,7 +11,7 @@ from assets.common.automation import WHEN_EVALUATED
 from assets.common.drops import reasons
 from assets.common.isolation import Isolation
 from assets.common.settings import AssetConfig
-from assets.common.tables import report, rows_to_arrow, table_asset
+from assets.common.tables import report, table_asset, write_rows
 from assets.evaluate.answers import answers
 from assets.evaluate.human_scores import human_scores, stored_scores
 from assets.evaluate.judge import JudgeImages, judge_version, with_images
@@ -43,7 +43,7 @@ from methods.naming import listed
 from methods.prompts.messages import Message
 from resources.review.store import ReviewStore
 from resources.settings.prompts import prompt
-from resources.warehouse import TableWrite, Warehouse
+from resources.warehouse import Warehouse
 
 TABLE, LEFT_OUT = "evaluate.critic_pairs", "evaluate.critic_left_out"
 NO_SCORES = (
@@ -114,10 +114,7 @@ def critic_pairs(
             if isinstance(loss, SkippedAnswer)
         ]
     rows = _rows(pairs, _splits_before(warehouse, config.seed), config)
-    arrow = rows_to_arrow(TABLE, rows)
-    warehouse.replace_all(
-        [TableWrite(TABLE, arrow, {}), TableWrite(LEFT_OUT, rows_to_arrow(LEFT_OUT, left_out), {})]
-    )
+    arrow = write_rows(warehouse, {TABLE: rows, LEFT_OUT: left_out})
     lost = Counter(row["reason"] for row in left_out)
     shown: Row = {"left out": lost.total(), **reasons(lost)}
     if not (rows or left_out):

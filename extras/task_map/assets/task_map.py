@@ -9,7 +9,7 @@ from pydantic import Field
 
 from assets.common.isolation import Isolation
 from assets.common.settings import AssetConfig
-from assets.common.tables import report, rows_to_arrow, table_asset
+from assets.common.tables import report, table_asset, write_rows
 from assets.evaluate.scores import scores
 from extras.task_map.methods import clustering
 from extras.task_map.methods.clustering import LINKAGE, TaskMap
@@ -17,7 +17,7 @@ from extras.task_map.methods.profiles import TaskProfiles, correlation_distances
 from extras.task_map.methods.ranking import task_ranking
 from methods.evaluation.candidates import is_model
 from methods.markdown import code, table
-from resources.warehouse import TableWrite, Warehouse
+from resources.warehouse import Warehouse
 
 Row = dict[str, Any]
 OF_MAP = ("benchmark", "release_id", "judge", "judge_version", "metric")
@@ -66,14 +66,8 @@ def task_map(
             rows += _rows({**of_map, "label": config.label}, of_group, task_profiles, computed_map)
             distances += _distances(of_map, computed_map) if computed_map else ()
             lines.append(_line(of_map, task_profiles, computed_map))
-    made_rows = rows_to_arrow("evaluate.task_map", rows)
-    warehouse.replace_all(
-        [
-            TableWrite("evaluate.task_map", made_rows, {}),
-            TableWrite(
-                "evaluate.task_distances", rows_to_arrow("evaluate.task_distances", distances), {}
-            ),
-        ]
+    made_rows = write_rows(
+        warehouse, {"evaluate.task_map": rows, "evaluate.task_distances": distances}
     )
     heads = ("release", "judge", "tasks", "models", "clusters", "left out")
     note = f"No release that was scored has the label {config.label!r} with several values."

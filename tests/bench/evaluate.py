@@ -6,9 +6,8 @@ size), each by five models that answer after 200 ms, ten requests of each in fli
 judged, too. That is at most 250 requests a second, which one core sends and another one answers: the
 rest of the time is waiting, so two cores are enough. Each benchmark is measured in a process of its
 own, through the assets, gateway, ledger and warehouse of a fresh home; the API is a stand-in in another
-process. Three more parts wait for no model, and are all there is with `--without-models`: responses
-that are imported (also a fifth and four times as many, for their memory), scores of many
-models on many items and the report of many models (`scored.py`).
+process. One more part waits for no model, and is all there is with `--without-models`: responses that
+are imported (also a fifth and four times as many, for their memory; `scored.py`).
 
 The ideal is what no order of the requests can go below: the calls of the slowest model times the
 latency by the requests in flight, or the turns of one dialogue after one another, whichever takes
@@ -109,8 +108,26 @@ def said(model: str, text: str) -> str:
 
 
 def items_of(name: str, n: int, images: Sequence[str]) -> list[Any]:
-    make = {DIALOGUES: scored.dialogue, SETTINGS: three_turns}.get(name, choices)
+    make = {DIALOGUES: dialogue, SETTINGS: three_turns}.get(name, choices)
     return [make(number, images, name) for number in range(n)]
+
+
+def dialogue(number: int, images: Sequence[str], name: str) -> Any:
+    """A dialogue with an image each in two of its turns."""
+    from methods.evaluation.items import Item, Turn
+
+    placed = {1: (1,), 5: (2,)}
+    turns = tuple(
+        Turn(
+            turn,
+            f"{'<ImageHere>' if turn in placed else ''}What of {number}, {turn}?",
+            placed.get(turn, ()),
+            {"answer": " ".join(["reference"] * 120)},
+        )
+        for turn in range(1, N_TURNS + 1)
+    )
+    shown = images[number % len(images)], images[(number + 1) % len(images)]
+    return Item(f"dialogue-{number:03}", turns, shown)
 
 
 def three_turns(number: int, images: Sequence[str], name: str) -> Any:

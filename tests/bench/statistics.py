@@ -4,9 +4,8 @@ Run by `make bench NAME=statistics`. Scores are simulated on a scale of 10 to 10
 of clusters. Intervals: coverage, median width and mean interval score (Gneiting and Raftery, 2007: the
 width, and 40 times the distance to a truth that is outside). Tests: the share of p below 0.05, for
 models with equal means (the level) and with means that are 2.8 standard errors apart (the power). The
-methods in use are compared with four standard ones, and with the recorded figures of the method that
-version 0.2 used (`statistics_before.json`, on the same simulations). Prints tables, and as the last
-line all figures as one JSON object.
+methods in use are compared with four standard ones. Prints tables, and as the last line all figures as
+one JSON object.
 """
 
 import json
@@ -14,7 +13,6 @@ import warnings
 import zlib
 from collections import Counter, defaultdict
 from collections.abc import Callable
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -31,7 +29,6 @@ LOW, HIGH = 10.0, 100.0
 SPAN = HIGH - LOW
 APART = 2.8
 OURS = "in use"
-BEFORE_FILE = Path(__file__).with_name("statistics_before.json")
 TEXTS = DATA / "alignmmbench_slice/metadata.jsonl"
 
 Floats = np.ndarray
@@ -397,9 +394,7 @@ def test_rows(methods: dict[str, Callable[[ClusterTotals], Floats]]) -> list[Row
 
 
 def main() -> None:
-    before = json.loads(BEFORE_FILE.read_text())
-    intervals = interval_rows(INTERVALS) + before["intervals"]
-    tests = test_rows(TESTS) + before["tests"]
+    intervals, tests = interval_rows(INTERVALS), test_rows(TESTS)
 
     def show(title: str, rows: list[Row], names: list[str], figure: str, how: str) -> None:
         table = pd.DataFrame(rows).pivot_table(figure, names, "method", how, sort=False)

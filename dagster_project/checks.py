@@ -66,7 +66,6 @@ def _column(table: str, name: str, kind: str, nullable: bool) -> str:
 
 @asset_check(
     asset=dg.AssetKey(["ingest", "entries"]),
-    name="licensed",
     blocking=True,
     description="No more entries than allowed without a known licence of their image.",
 )
@@ -140,7 +139,6 @@ CALLS = dg.AssetKey(["ledger", "calls"])
 
 @asset_check(
     asset=CALLS,
-    name="calls_known",
     description="Every call whose answer stands in a table is in the ledger, as answered.",
 )
 def calls_known(
@@ -164,9 +162,7 @@ def calls_known(
     )
 
 
-@asset_check(
-    asset=CALLS, name="answered_once", description="No request is in it as answered twice."
-)
+@asset_check(asset=CALLS, description="No request is in it as answered twice.")
 def answered_once(warehouse: dg.ResourceParam[Warehouse]) -> dg.AssetCheckResult:
     """Look for keys of several answered calls."""
     twice = warehouse.read("ledger/answered_twice").column("key").to_pylist()

@@ -24,7 +24,6 @@ SAMPLE_AGAIN = "materialize cluster/image_sets again: sets that are sound are ke
 
 @asset_check(
     asset=CLUSTERS,
-    name="within_tau",
     blocking=True,
     description="Every member is within tau of its centre, with the recorded similarity.",
 )
@@ -46,7 +45,6 @@ def within_tau(warehouse: dg.ResourceParam[Warehouse]) -> dg.AssetCheckResult:
 
 @asset_check(
     asset=CLUSTERS,
-    name="unclustered",
     description="The share of entries in no cluster stays under the limit.",
 )
 def unclustered(
@@ -73,7 +71,6 @@ def unclustered(
 
 @asset_check(
     asset=CLUSTERS,
-    name="giant_group",
     description="No group has more than the limit's share of all grouped entries.",
 )
 def giant_group(
@@ -104,7 +101,6 @@ def giant_group(
 
 @asset_check(
     asset=COHESION,
-    name="loose",
     description="No cluster's mean similarity to its centre is below the limit.",
 )
 def loose(
@@ -129,7 +125,6 @@ def loose(
 
 @asset_check(
     asset=NEAR_PAIRS,
-    name="mergeable",
     description="No two clusters could be merged with all members within tau of one centre.",
 )
 def mergeable(warehouse: dg.ResourceParam[Warehouse]) -> dg.AssetCheckResult:
@@ -154,7 +149,6 @@ def mergeable(warehouse: dg.ResourceParam[Warehouse]) -> dg.AssetCheckResult:
 
 @asset_check(
     asset=IMAGE_SETS,
-    name="no_repeats",
     blocking=True,
     description="No set has a page twice (unless repeat_pages is set) or two near-duplicate images.",
 )
@@ -175,7 +169,6 @@ def no_repeats(
 
 @asset_check(
     asset=IMAGE_SETS,
-    name="sizes",
     blocking=True,
     description="Benchmark sets have 2-20 images, instruction sets 2-5, in an order without gaps.",
 )
@@ -192,7 +185,6 @@ def sizes(warehouse: dg.ResourceParam[Warehouse]) -> dg.AssetCheckResult:
 
 @asset_check(
     asset=IMAGE_SETS,
-    name="entry_use",
     blocking=True,
     description="No entry is in more sets of a kind than allowed.",
 )

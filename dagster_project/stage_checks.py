@@ -38,7 +38,6 @@ from resources.warehouse import Warehouse
 
 @asset_check(
     asset=dg.AssetKey(["release", "releases"]),
-    name="no_overlap",
     blocking=True,
     description="No current benchmark, built or imported, shares a page, an image, a near-duplicate, "
     "or a question with its answer, with a current instruction set, and no imported one an answer.",
@@ -80,7 +79,6 @@ APPROVED = dg.AssetKey(["review", "approved"])
 
 @asset_check(
     asset=APPROVED,
-    name="decided_by_people",
     blocking=True,
     description="Every approval that people are demanded for has the decisions that the rules ask for.",
 )
@@ -119,7 +117,6 @@ def decided_by_people(
 
 @asset_check(
     asset=APPROVED,
-    name="on_this_content",
     blocking=True,
     description="Every approval follows from decisions on exactly its content, by people or a policy.",
 )

@@ -18,19 +18,15 @@ from dagster_project.job_runs import restore_signal_handlers
 from resources.files.home import warehouse_path
 from resources.stores_of_home import bring_home_up_to_date
 from resources.warehouse import Warehouse
+from tests.assets.conftest import signal_handlers
 from tests.doubles.remembering_embedder import RememberingEmbedder
 from tests.homes.kept import unpack
+
+__all__ = ["signal_handlers"]
 
 Commanded = Callable[..., CompletedProcess[str]]
 Typed = Callable[..., Any]
 Refused = Callable[..., str]
-
-
-@pytest.fixture(autouse=True)
-def signal_handlers() -> Iterator[None]:
-    """A run in process leaves the handlers of signals as they were, however a test starts it."""
-    with restore_signal_handlers():
-        yield
 
 
 @pytest.fixture(scope="session")

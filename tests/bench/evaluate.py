@@ -6,8 +6,7 @@ size), each by five models that answer after 200 ms, ten requests of each in fli
 judged, too. That is at most 250 requests a second, which one core sends and another one answers: the
 rest of the time is waiting, so two cores are enough. Each benchmark is measured in a process of its
 own, through the assets, gateway, ledger and warehouse of a fresh home; the API is a stand-in in another
-process. One more part waits for no model, and is all there is with `--without-models`: responses that
-are imported (also a fifth and four times as many, for their memory; `scored.py`).
+process.
 
 The ideal is what no order of the requests can go below: the calls of the slowest model times the
 latency by the requests in flight, or the turns of one dialogue after one another, whichever takes
@@ -17,11 +16,13 @@ longer. Prints tables, and as the last line all figures as one JSON object.
 import asyncio
 import io
 import json
+import os
 import re
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
-from tests.bench import measuring, scored
+from tests.bench import measuring
 from tests.bench.measuring import Row
 
 N_ITEMS, N_CHOICES, N_IMAGES = 3_000, 4, 4
@@ -176,6 +177,24 @@ def pictures(store: Any) -> list[str]:
 # --- Measuring -------------------------------------------------------------------------------------
 
 
+def opened(models: Row) -> tuple[Any, Any]:
+    """The warehouse of a new home, and a gateway to these models."""
+    from resources.files import home
+    from resources.images.store import ImageStore
+    from resources.llm.errors import ANY_TROUBLE  # noqa: F401 - the client is imported with it
+    from resources.llm.gateway import Gateway
+    from resources.llm.ledger import Ledger
+    from resources.llm.registry import load_registry
+    from resources.mock_server.process import MockServerProcess
+    from resources.warehouse import Warehouse
+
+    registry = Path(os.environ["LOOM_MODELS"])
+    registry.write_text(json.dumps(models))
+    ledger, images = Ledger(home.ledger_path()), ImageStore(home.images_path())
+    gateway = Gateway(load_registry(registry), "p", ledger, images, launcher=MockServerProcess())
+    return Warehouse(home.warehouse_path()), gateway
+
+
 def measure(name: str, url: str, number: str) -> Row:
     """The figures of one benchmark, here and now. Imports are not counted."""
     import dagster as dg
@@ -185,7 +204,7 @@ def measure(name: str, url: str, number: str) -> Row:
     from methods.benchmarks import BENCHMARKS
     from methods.release import Edition
 
-    warehouse, gateway = scored.opened(models(url))
+    warehouse, gateway = opened(models(url))
     n = int(number)
     items = items_of(name, n, pictures(gateway.images))
     edition = Edition(name, "test", None, "imported")
@@ -265,17 +284,12 @@ def main() -> None:
     if measuring.is_part(serve=serve, measure=measure):
         return
     sizes = {"items": N_ITEMS, "dialogues": N_DIALOGUES, "settings_items": N_SETTINGS_ITEMS}
-    given = measuring.options(__doc__, **sizes, without_models=False)
-    figures: Row = {}
-    if not given.without_models:
-        figures = {"latency_ms": LATENCY_MS, "in_flight_of_each": IN_FLIGHT, "bar": BAR}
-        asked = {CIRCULAR: given.items, ONCE: given.items, DIALOGUES: given.dialogues}
-        for name, n in {**asked, SETTINGS: given.settings_items}.items():
-            figures[name] = measured(name, n)
-            show(f"{name}, {n:,} items, {len(SKILLS)} models", figures[name])
-    for name, part in scored.parts().items():
-        show(name, part)
-        figures[name] = part
+    given = measuring.options(__doc__, **sizes)
+    figures: Row = {"latency_ms": LATENCY_MS, "in_flight_of_each": IN_FLIGHT, "bar": BAR}
+    asked = {CIRCULAR: given.items, ONCE: given.items, DIALOGUES: given.dialogues}
+    for name, n in {**asked, SETTINGS: given.settings_items}.items():
+        figures[name] = measured(name, n)
+        show(f"{name}, {n:,} items, {len(SKILLS)} models", figures[name])
     print(json.dumps(figures))
 
 

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -45,24 +45,6 @@ def stage(stages: dict[str, Row], name: str) -> Iterator[None]:
         "cpu_s": round(time.process_time() - cpu, 3),
         "peak_mib": peak_mib(),
     }
-
-
-def materialized(
-    assets: Iterable[Any], resources: Mapping[str, Any], stages: dict[str, Row]
-) -> None:
-    """Materialize assets one after the other, each as a stage of its name."""
-    import dagster as dg
-
-    with dg.DagsterInstance.ephemeral() as instance:
-        for asset in assets:
-            with stage(stages, asset.key.path[-1]):
-                assert dg.materialize([asset], resources=resources, instance=instance).success
-
-
-def in_all(stages: Mapping[str, Row]) -> Row:
-    """The time of all stages, and the most memory of any."""
-    wall = sum(row["wall_s"] for row in stages.values())
-    return {"wall_s": round(wall, 2), "peak_mib": max(row["peak_mib"] for row in stages.values())}
 
 
 # --- Processes -----------------------------------------------------------------------------------
@@ -103,11 +85,10 @@ def is_part(**parts: Callable[..., Row | None]) -> bool:
 
 
 def options(bench: str | None, **defaults: int) -> argparse.Namespace:
-    """The options of a bench, which are numbers or, where the default is False, flags."""
+    """The options of a bench, which are numbers."""
     parser = argparse.ArgumentParser(description=bench)
     for name, default in defaults.items():
-        how: Row = {"action": "store_true"} if default is False else {"type": int}
-        parser.add_argument(f"--{name.replace('_', '-')}", default=default, **how)
+        parser.add_argument(f"--{name.replace('_', '-')}", default=default, type=int)
     return parser.parse_args()
 
 

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from assets.common.tables import rows_to_arrow
-from resources.warehouse import TableWrite, Warehouse, declared_columns
+from assets.common.tables import write_rows
+from resources.warehouse import Warehouse, declared_columns
 
 Rows = Mapping[str, Sequence[Mapping[str, Any]]]
 """Rows by table."""
@@ -25,9 +25,6 @@ def filled(table: str, row: Mapping[str, Any]) -> dict[str, Any]:
 
 def put(warehouse: Warehouse, rows: Rows, where: Mapping[str, Any] | None = None) -> None:
     """Replace tables, or those of their rows that `where` selects, by such rows."""
-    warehouse.replace_all(
-        [
-            TableWrite(table, rows_to_arrow(table, [filled(table, row) for row in of]), where or {})
-            for table, of in rows.items()
-        ]
+    write_rows(
+        warehouse, {table: [filled(table, row) for row in of] for table, of in rows.items()}, where
     )

@@ -9,7 +9,7 @@ import dagster as dg
 import pytest
 from PIL import Image, ImageDraw, ImageOps
 
-from assets.common.tables import rows_to_arrow
+from assets.common.tables import write_rows
 from assets.release.built import BuiltRelease
 from assets.release.contamination import (
     NAMES,
@@ -103,10 +103,9 @@ class Home:
         self.before[each.name] = release_id
         current = [{"name": name, "release_id": of} for name, of in self.before.items()]
         tables = {**each.release.rows, "releases": [card]}
-        for table, rows in tables.items():
-            of = rows_to_arrow(f"release.{table}", rows)
-            self.warehouse.replace(f"release.{table}", of, {"release_id": release_id})
-        self.warehouse.replace("release.current", rows_to_arrow("release.current", current))
+        rows_of = {f"release.{table}": rows for table, rows in tables.items()}
+        write_rows(self.warehouse, rows_of, {"release_id": release_id})
+        write_rows(self.warehouse, {"release.current": current})
         return release_id
 
     def check(self) -> dg.AssetCheckResult:

@@ -81,7 +81,6 @@ def extraction_quality(
     people, n_apart = letters_by_people(review_store)
     rows: list[Row] = []
     for release in answered_choices(warehouse, benchmarks):
-        named = {"benchmark": release.benchmark.name, "release_id": release.release_id}
         with isolation.release(release.release_id):
             figures = reading_findings(
                 release.benchmark.metrics,
@@ -92,7 +91,7 @@ def extraction_quality(
                 seed=config.seed,
                 n_resamples=config.n_resamples,
             )
-            rows += rows_of(figures, named, config.seed)
+            rows += rows_of(figures, release.columns, config.seed)
     shown = {"shares": _shares(rows)} if rows else {"note": NO_CHOICES}
     counted = {"read by people": len(people), "people disagree": n_apart}
     return AnalysisResult(rows, {**counted, **shown}, isolation)

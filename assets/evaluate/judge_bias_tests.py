@@ -531,12 +531,7 @@ def _preference_shifts(
 
 
 def _named(release: EvaluatedRelease, judge: str, version: str) -> Row:
-    return {
-        "benchmark": release.benchmark.name,
-        "release_id": release.release_id,
-        "judge": judge,
-        "judge_version": version,
-    }
+    return {**release.columns, "judge": judge, "judge_version": version}
 
 
 def _shifts(rows: Sequence[Row]) -> dg.MetadataValue:

@@ -55,12 +55,7 @@ class PairwiseEvaluation:
     @property
     def named(self) -> Row:
         """The columns that all rows have in common."""
-        return {
-            "benchmark": self.release.benchmark.name,
-            "release_id": self.release.release_id,
-            "judge": self.judge,
-            "judge_version": self.version,
-        }
+        return {**self.release.columns, "judge": self.judge, "judge_version": self.version}
 
     @property
     def n_lost(self) -> int:

@@ -35,6 +35,11 @@ class EvaluatedRelease(NamedTuple):
     benchmark: Benchmark
     release_id: str
 
+    @property
+    def columns(self) -> dict[str, str]:
+        """The columns that say which release it is."""
+        return {"benchmark": self.benchmark.name, "release_id": self.release_id}
+
 
 def evaluated_releases(
     warehouse: Warehouse, benchmarks: Benchmarks, also: Sequence[str] = ()

@@ -45,11 +45,7 @@ class ModelResults:
     """
 
     def __init__(self, release: EvaluatedRelease, model: str, judge: str | None):
-        self.slice = {
-            "benchmark": release.benchmark.name,
-            "release_id": release.release_id,
-            "model": model,
-        }
+        self.slice = {**release.columns, "model": model}
         self.responder = judge or model
         self._judge = judge
         self._rows: dict[str, ArrowRows] = {}

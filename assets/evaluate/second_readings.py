@@ -125,8 +125,7 @@ def _row(
 ) -> dict[str, Any]:
     model, item_id, trial, turn = reading.answer.place
     return {
-        "benchmark": release.benchmark.name,
-        "release_id": release.release_id,
+        **release.columns,
         "model": model,
         "item_id": item_id,
         "trial": trial,

@@ -109,7 +109,7 @@ def critic_pairs(
             results = list(_pairs(warehouse, release, scored[release.release_id]))
         pairs += [(release, pair) for pair in results if isinstance(pair, CriticPair)]
         left_out += [
-            {**_named(release), **loss.key._asdict(), "part": loss.part, "reason": loss.why}
+            {**release.columns, **loss.key._asdict(), "part": loss.part, "reason": loss.why}
             for loss in results
             if isinstance(loss, SkippedAnswer)
         ]
@@ -244,7 +244,7 @@ def _rows(
 def _row(release: EvaluatedRelease, pair: CriticPair, images: JudgeImages) -> Row:
     answer = pair.answer
     return {
-        **_named(release),
+        **release.columns,
         **answer.key._asdict(),
         "pair_id": pair.pair_id,
         "part": pair.request.place.part,
@@ -260,10 +260,6 @@ def _row(release: EvaluatedRelease, pair: CriticPair, images: JudgeImages) -> Ro
         "prompt_version": with_images(prompt(pair.request.prompt).version, images),
         "judge_version": judge_version(release.benchmark, images),
     }
-
-
-def _named(release: EvaluatedRelease) -> Row:
-    return {"benchmark": release.benchmark.name, "release_id": release.release_id}
 
 
 def _category(release: EvaluatedRelease, item: Item) -> str:

@@ -10,6 +10,7 @@ import pytest
 
 from assets.evaluate.pair_rounds import PairwiseEvaluation, ask_in_rounds
 from assets.evaluate.pairs import OFF
+from assets.evaluate.released import EvaluatedRelease
 from methods.evaluation.asking import Answer, Transcript
 from methods.evaluation.items import Item, Turn
 from methods.evaluation.judging import Judgment
@@ -129,7 +130,8 @@ def contest(**answers: str | None) -> PairwiseEvaluation:
         )
         for model, text in answers.items()
     }
-    released: Any = SimpleNamespace(benchmark=SimpleNamespace(name="toy"), release_id="toy-1")
+    benchmark: Any = SimpleNamespace(name="toy")
+    released = EvaluatedRelease(benchmark, "toy-1")
     design: Any = None
     return PairwiseEvaluation(
         released, "judge", "v", {"i": ITEM}, transcripts, design, ["x", "y"], 1, "none", True

@@ -1,16 +1,17 @@
 """Rows and losses of a stage of the evaluation: who is taken, who is missing, what counts as lost."""
 
-from types import SimpleNamespace
 from typing import Any
 
 import dagster as dg
 import pytest
 
+from assets.evaluate.released import EvaluatedRelease
 from assets.evaluate.results import ResultSet, write_results
+from methods.benchmarks import BENCHMARKS
 from resources.llm.usage import Usage
 from resources.warehouse import Warehouse
 
-RELEASE: Any = SimpleNamespace(release_id="r", benchmark=SimpleNamespace(name="mmdu"))
+RELEASE = EvaluatedRelease(BENCHMARKS["mmdu"], "r")
 PLACE = {"item_id": "i", "trial": "plain", "turn": 1, "detail": "It was so.", "call_key": None}
 
 

@@ -28,6 +28,7 @@ from resources.ray_rows.folder import RowFolder
 from resources.ray_rows.neighbour_pairs import find_on_worker
 from tests.assets.world import Result, sentence
 from tests.doubles.serving import free_ports
+from tests.resources.test_ray_rows import TAU, clumps
 
 pytestmark = [
     pytest.mark.slow,
@@ -105,21 +106,6 @@ def test_two_runs_at_once(instance, loom_home):
     assert sentence(result) == (
         f"Another run works on the same rows in {folder}. Wait for it, then run this again."
     )
-
-
-TAU = 0.75
-
-
-def clumps(n_clumps: int, of_each: int, seed: int = 0) -> np.ndarray:
-    """Unit vectors about `n_clumps` directions of 32 dimensions, in random order.
-
-    Two about one direction are at about 1 / (1 + 0.2^2) = 0.96, two about others at less than tau.
-    """
-    rng = np.random.default_rng(seed)
-    vectors = np.repeat(rng.normal(size=(n_clumps, 32)), of_each, axis=0)
-    vectors += rng.normal(size=vectors.shape) * 0.2
-    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    return rng.permutation(vectors).astype(np.float32)
 
 
 def find(

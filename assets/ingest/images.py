@@ -173,12 +173,6 @@ def _names_shared_with(
     with them.
 
     Logs a warning if an earlier shard may have matched an image by a name that is ambiguous since now.
-
-    Args:
-        context: The context of the run, for the warning.
-        warehouse: The tables.
-        shards: The shards whose images are fetched now.
-        width: The wanted width of images in pixels; None for originals.
     """
     rows = warehouse.read("ingest/image_urls_of_one_name").to_pylist()
     names = shared_names(_address(row["image_url"], row, width) for row in rows)

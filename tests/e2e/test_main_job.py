@@ -174,7 +174,7 @@ def with_a_changed_row(run: Run, folder: Path) -> dict:
     with shard.open("w", newline="") as file:
         csv.writer(file, delimiter="\t", lineterminator="\n").writerows(table)
     with duckdb.connect(run.home / "warehouse.duckdb") as warehouse:
-        moved = "UPDATE ingest.shards SET address = ? WHERE shard = 'sample-a'"
+        moved = "UPDATE ingest.shards SET address = ? WHERE wit_shard = 'sample-a'"
         warehouse.execute(moved, [str(shard)])
     return entry
 

@@ -13,12 +13,7 @@ import dagster as dg
 from filelock import FileLock, Timeout
 
 from dagster_project.decisions import observe_decisions
-from dagster_project.ingestion import (
-    failed_shards,
-    ingest_each,
-    register_shards,
-    shards_of,
-)
+from dagster_project.ingestion import failed_shards, ingest_each, register_shards, shards_of
 from dagster_project.instance import prepare_dagster_home
 from dagster_project.job_runs import run_job
 from dagster_project.jobs import BUILT

@@ -20,12 +20,7 @@ from methods.evaluation.candidates import is_model
 from methods.evaluation.constant_scores import CONSTANT, constant_scores_sentence
 from methods.evaluation.judging import PANEL, RULE
 from methods.evaluation.statistics.estimates import LEAST_CLUSTERS, mark_indicative
-from methods.evaluation.statistics.power import (
-    MOST_CLUSTERS,
-    clusters_needed,
-    error_range,
-    factor,
-)
+from methods.evaluation.statistics.power import MOST_CLUSTERS, clusters_needed, error_range, factor
 from methods.naming import listed
 from resources.files import home
 from resources.llm.ledger import Ledger

@@ -15,10 +15,7 @@ from typing import Any
 
 import dagster as dg
 
-from assets.common.dagster_internals import (
-    ActiveExecution,
-    raise_execution_interrupts,
-)
+from assets.common.dagster_internals import ActiveExecution, raise_execution_interrupts
 from assets.common.failures import unattended
 from dagster_project.run_tags import PROCESS
 from resources.warehouse.duckdb_file import left_open

@@ -19,12 +19,7 @@ from dagster_project.jobs import ASK_MODELS
 from dagster_project.resources import corpus_folder, require_same_corpus
 from dagster_project.run_processes import end_dead_runs
 from dagster_project.run_tags import BUDGET, CHAIN, PARTITION, PROFILE, WAITED
-from dagster_project.shards import (
-    ingested_now,
-    observation,
-    observation_of_files,
-    stale_shards,
-)
+from dagster_project.shards import ingested_now, observation, observation_of_files, stale_shards
 from methods.choice.answer_extraction import QUEUED_KIND
 from methods.errors import UserError
 from methods.json_text import from_json

@@ -10,11 +10,7 @@ from resources.files import home
 from resources.files.atomic import write_atomically
 from resources.files.object_storage import VARIABLE as FILES_VARIABLE
 from resources.files.object_storage import shared_files
-from resources.files.system_errors import (
-    exhaustion_message,
-    refused_by_system,
-    require_writable,
-)
+from resources.files.system_errors import exhaustion_message, refused_by_system, require_writable
 from resources.images.index import INDEX
 from resources.llm.ledger.check import has_calls, require_sound
 from resources.llm.ledger.file import LEDGER

@@ -19,12 +19,7 @@ from assets.common.tables import table_asset
 from methods.choice.contents import choices_of, texts_of
 from methods.choice.languages import LANGUAGES, SOURCE_LANGUAGE, Language
 from methods.ids import content_id
-from methods.mmbench.translating import (
-    as_json,
-    read_translation,
-    schema_of,
-    translation_id,
-)
+from methods.mmbench.translating import as_json, read_translation, schema_of, translation_id
 from methods.review.contents import content_of
 from methods.validation import require_known, require_once
 from resources.llm.gateway import Gateway

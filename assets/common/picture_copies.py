@@ -19,13 +19,7 @@ from assets.common.tables import write_rows
 from methods.batched import batched
 from methods.ids import content_id
 from methods.ingest.image_check import ImageRejected
-from methods.ingest.picture_candidates import (
-    Codes,
-    Rows,
-    candidates_between,
-    codes,
-    nearest_ways,
-)
+from methods.ingest.picture_candidates import Codes, Rows, candidates_between, codes, nearest_ways
 from methods.ingest.picture_match import VERSION
 from methods.ingest.picture_thumbnail import square
 from resources.images.picture_comparison import ImageComparison, compare, thumbnail_of

@@ -14,13 +14,7 @@ from assets.common.tables import report, table_asset, write_rows
 from assets.evaluate.observations import observations
 from assets.evaluate.right_items import ItemOutcomes, right_items
 from methods.benchmarks import Benchmarks
-from methods.choice.filters import (
-    TEXT_ONLY,
-    WRONG_ITEM,
-    FilterResult,
-    FlaggedItem,
-    filtered,
-)
+from methods.choice.filters import TEXT_ONLY, WRONG_ITEM, FilterResult, FlaggedItem, filtered
 from methods.evaluation.candidates import NO_IMAGES, ablation_of
 from methods.ids import canonical_json
 from resources.warehouse import Warehouse

@@ -32,13 +32,7 @@ from methods.evaluation.judge_quality import (
 )
 from methods.evaluation.judging import RULE
 from methods.evaluation.metrics.observations import of_models
-from methods.evaluation.verdicts import (
-    MODEL_FIRST,
-    MODEL_SECOND,
-    ORDERS,
-    Winner,
-    verdict_share,
-)
+from methods.evaluation.verdicts import MODEL_FIRST, MODEL_SECOND, ORDERS, Winner, verdict_share
 from methods.markdown import code, table
 from methods.review.ratings import PAIR, SCORE, agreed_labels, mean_by_item
 from resources.review.store import ReviewStore

@@ -17,12 +17,7 @@ from methods.evaluation.rubric import rubric_in
 from methods.evaluation.verdicts import ORDERS
 from methods.ids import canonical_json, content_id
 from methods.review import Decision, queue_item
-from methods.review.ratings import (
-    PAIR,
-    SCORE,
-    blind_on_current,
-    values_of,
-)
+from methods.review.ratings import PAIR, SCORE, blind_on_current, values_of
 from resources.images.store import ImageStore
 from resources.review.store import ReviewStore
 from resources.settings.prompts import prompt

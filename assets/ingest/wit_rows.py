@@ -13,13 +13,7 @@ from assets.common.failures import is_transient, plain_errors
 from assets.common.partitions import wit_shards
 from assets.common.settings import AssetConfig
 from assets.common.table_rows import map_of
-from assets.common.tables import (
-    FRESH_EVERY_WEEK,
-    report,
-    rows_to_arrow,
-    table_asset,
-    table_spec,
-)
+from assets.common.tables import FRESH_EVERY_WEEK, report, rows_to_arrow, table_asset, table_spec
 from methods.errors import UserError
 from resources.corpus.corpus import Corpus
 from resources.corpus.observation import observe_files

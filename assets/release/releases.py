@@ -30,19 +30,10 @@ from assets.release.built_three_turns import NAME as THREE_TURNS_NAME
 from assets.release.built_three_turns import built_three_turns
 from assets.release.built_wordings import NAME as WORDINGS_NAME
 from assets.release.built_wordings import built_wordings
-from assets.release.card import (
-    circumstances,
-    first_cards,
-    new_card,
-    prompts_and_writers,
-)
+from assets.release.card import circumstances, first_cards, new_card, prompts_and_writers
 from assets.release.contamination import TABLE as OVERLAPS
 from assets.release.contamination import left_out, without_overlap
-from assets.release.current_releases import (
-    ReleaseSettings,
-    version_of_releases,
-    write_current,
-)
+from assets.release.current_releases import ReleaseSettings, version_of_releases, write_current
 from assets.review import approved
 from assets.rewrite import contexts, seed_rewrites
 from methods.licences.terms import UNKNOWN

@@ -12,13 +12,7 @@ from methods.agreement.labels import (
     raw_agreement,
     raw_agreement_of_draws,
 )
-from methods.agreement.rating_matrix import (
-    N_RESAMPLES,
-    Measure,
-    MeasureOfDraws,
-    Ratings,
-    interval,
-)
+from methods.agreement.rating_matrix import N_RESAMPLES, Measure, MeasureOfDraws, Ratings, interval
 from methods.agreement.scores import (
     fuzzy_accuracy,
     kendall,

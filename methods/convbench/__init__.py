@@ -20,13 +20,7 @@ from methods.convbench.scores import (
     TASK_LABELS,
     missing_reference,
 )
-from methods.evaluation.asking import (
-    PLAIN,
-    Asking,
-    AskingLimits,
-    SkippedTurn,
-    Transcript,
-)
+from methods.evaluation.asking import PLAIN, Asking, AskingLimits, SkippedTurn, Transcript
 from methods.evaluation.benchmark import Benchmark
 from methods.evaluation.dialogue import ask_dialogue
 from methods.evaluation.items import Item

@@ -33,12 +33,7 @@ from methods.convbench.scores import (
     WIN_RATES,
 )
 from methods.evaluation.asking import PLAIN
-from methods.evaluation.metrics.observations import (
-    label_column,
-    labels_in,
-    models_in,
-    of_models,
-)
+from methods.evaluation.metrics.observations import label_column, labels_in, models_in, of_models
 from methods.evaluation.scoring import ALL, split_labels
 from methods.evaluation.statistics.comparisons import Comparison, compare_differences, holm
 

@@ -18,12 +18,7 @@ from methods.evaluation.candidates import is_model
 from methods.evaluation.findings import Finding, difference, estimated
 from methods.evaluation.metrics import Metric
 from methods.evaluation.metrics.observations import models_in
-from methods.evaluation.metrics.units import (
-    KEY,
-    in_common,
-    matrices,
-    with_all_terms,
-)
+from methods.evaluation.metrics.units import KEY, in_common, matrices, with_all_terms
 from methods.evaluation.ranking import Compared, compared_rows
 from methods.evaluation.score_estimates import NO_MEAN, estimate
 from methods.evaluation.scoring import split_labels, units_by_value

@@ -12,13 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from methods.evaluation.candidates import (
-    NO_IMAGES,
-    OTHER_IMAGES,
-    ablation_of,
-    is_model,
-    model_of,
-)
+from methods.evaluation.candidates import NO_IMAGES, OTHER_IMAGES, ablation_of, is_model, model_of
 from methods.evaluation.metrics import Metric
 from methods.evaluation.metrics.observations import models_in
 from methods.evaluation.metrics.units import (
@@ -37,11 +31,7 @@ from methods.evaluation.statistics.bootstrap import (
     PairTotals,
     paired_totals,
 )
-from methods.evaluation.statistics.comparisons import (
-    Comparison,
-    compared_sides,
-    holm,
-)
+from methods.evaluation.statistics.comparisons import Comparison, compared_sides, holm
 from methods.evaluation.statistics.power import minimum_detectable_effects
 from methods.evaluation.statistics.ranks import rank_models
 from methods.evaluation.statistics.weighted_sums import weighted_sum

@@ -15,11 +15,7 @@ from methods.evaluation.counts import counts_of
 from methods.evaluation.judging import BY_THE_MODEL, NO_PICTURE
 from methods.evaluation.metrics import Metric
 from methods.evaluation.metrics.observations import label_column, labels_in
-from methods.evaluation.metrics.units import (
-    in_common,
-    portions,
-    units_of,
-)
+from methods.evaluation.metrics.units import in_common, portions, units_of
 from methods.evaluation.score_estimates import estimate
 from methods.evaluation.slices import TURN_LABELS, tells_kinds
 

@@ -6,14 +6,7 @@ from collections.abc import Generator
 from typing import Any
 
 from methods.choice.lettered import SHIFT, Order, shifted
-from methods.choice.passes import (
-    EXTRACT_PROMPT,
-    OBSERVED,
-    RIGHT,
-    RIGHT_COMPAT,
-    ask_passes,
-    observe,
-)
+from methods.choice.passes import EXTRACT_PROMPT, OBSERVED, RIGHT, RIGHT_COMPAT, ask_passes, observe
 from methods.evaluation.asking import Asking, AskingLimits, Transcript
 from methods.evaluation.benchmark import Benchmark
 from methods.evaluation.items import Item

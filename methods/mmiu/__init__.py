@@ -3,19 +3,8 @@
 from collections.abc import Generator, Sequence
 from typing import Any
 
-from methods.choice.lettered import (
-    Order,
-    original_order,
-    shuffled,
-)
-from methods.choice.passes import (
-    EXTRACT_PROMPT,
-    OBSERVED,
-    RIGHT,
-    RIGHT_COMPAT,
-    ask_passes,
-    observe,
-)
+from methods.choice.lettered import Order, original_order, shuffled
+from methods.choice.passes import EXTRACT_PROMPT, OBSERVED, RIGHT, RIGHT_COMPAT, ask_passes, observe
 from methods.evaluation.asking import PLAIN, Asking, AskingLimits, Transcript
 from methods.evaluation.benchmark import Benchmark
 from methods.evaluation.items import Item

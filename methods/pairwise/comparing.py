@@ -17,12 +17,7 @@ from methods.evaluation.asking import PLAIN, Answer, Transcript
 from methods.evaluation.items import Item, Turn
 from methods.evaluation.judged_turns import numbered_question
 from methods.evaluation.judging import JudgeRequest, JudgmentKey
-from methods.evaluation.verdicts import (
-    ORDERS,
-    VERDICT_SCHEMA,
-    place_of_model,
-    read_comparison,
-)
+from methods.evaluation.verdicts import ORDERS, VERDICT_SCHEMA, place_of_model, read_comparison
 from methods.pairwise.battles import FIRST, SECOND, TIE, WINNERS, Battle
 from methods.pairwise.design import ComparisonUnit
 from methods.prompts.messages import with_image_numbers

@@ -7,14 +7,7 @@ from typing import NamedTuple
 from methods.evaluation.benchmark import Benchmark
 from methods.evaluation.candidates import is_model
 from methods.evaluation.metrics import Metric
-from methods.results.results_table import (
-    JudgeResults,
-    MetricKey,
-    Row,
-    in_name,
-    key_of,
-    label_order,
-)
+from methods.results.results_table import JudgeResults, MetricKey, Row, in_name, key_of, label_order
 
 FEWEST, MOST = 3, 16
 """The fewest and most axes of a radar chart. Two enclose no area; the names of too many overlap."""

@@ -18,11 +18,7 @@ from methods.review.decisions import (
     source_hash_of,
 )
 from methods.review.kinds import KINDS, REASONS
-from methods.review.resolution import (
-    Resolution,
-    ResolutionPolicy,
-    resolve,
-)
+from methods.review.resolution import Resolution, ResolutionPolicy, resolve
 
 __all__ = [
     "KINDS",

@@ -30,13 +30,7 @@ from resources.files.object_storage import shared_files
 from resources.images.store import ImageStore
 from resources.llm.ledger import LedgerReader
 from resources.llm.ledger.calls import ANSWERED, UNREAD
-from resources.llm.ledger.reading import (
-    CallFilter,
-    LedgerCursor,
-    LedgerEntry,
-    LedgerRowId,
-    Text,
-)
+from resources.llm.ledger.reading import CallFilter, LedgerCursor, LedgerEntry, LedgerRowId, Text
 from resources.llm.request import FailureKind
 from resources.reports.page import environment
 from resources.warehouse import WarehouseError

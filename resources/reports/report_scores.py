@@ -4,13 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from typing import NamedTuple
 
-from methods.evaluation.candidates import (
-    BASELINE,
-    NO_IMAGES,
-    OTHER_IMAGES,
-    ablation_of,
-    is_model,
-)
+from methods.evaluation.candidates import BASELINE, NO_IMAGES, OTHER_IMAGES, ablation_of, is_model
 from methods.evaluation.judging import PANEL, RULE
 from methods.evaluation.related import relations_to_judges
 from methods.results.results_table import FLOOR, JudgeResults, MetricKey, by_judge, descriptions

@@ -12,14 +12,7 @@ from resources.review.accounts import ROLES, AccountError, Accounts
 from resources.review.sign_in_limits import TooManyAttempts
 from resources.web.ports import REVIEW_VARIABLE, review_page
 from review.pages.frame import say, show, with_form
-from review.security import (
-    check_password,
-    local_path,
-    require,
-    sign_in,
-    sign_out,
-    use_link,
-)
+from review.security import check_password, local_path, require, sign_in, sign_out, use_link
 
 
 async def login(request: Request) -> Response:

@@ -28,16 +28,7 @@ from tests.assets.query_copies import (
     numbered,
     one_of_each_key,
 )
-from tests.assets.query_rows import (
-    IMAGE,
-    Row,
-    Rows,
-    reads,
-    results,
-    rows_of,
-    text_of_query,
-    write,
-)
+from tests.assets.query_rows import IMAGE, Row, Rows, reads, results, rows_of, text_of_query, write
 from tests.assets.query_table import N_ROWS, QUERIES, Query, world_of
 
 

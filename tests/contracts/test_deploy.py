@@ -15,13 +15,7 @@ from dagster._core.workspace.config_schema import ensure_workspace_config
 from sqlalchemy.engine import make_url
 
 from dagster_project import definitions
-from dagster_project.instance import (
-    BACKFILLS_WAIT,
-    POSTGRES,
-    SCHEMA,
-    SHARED,
-    prepare_dagster_home,
-)
+from dagster_project.instance import BACKFILLS_WAIT, POSTGRES, SCHEMA, SHARED, prepare_dagster_home
 from dagster_project.run_tags import LOCATION
 from resources.files.home import REPO_ROOT
 from tests.command_lines import fault_of

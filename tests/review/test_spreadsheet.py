@@ -12,13 +12,7 @@ from methods.review import KINDS
 from resources.review.store import ReviewStore
 from review.import_export import import_records, items_to_export
 from review.item_texts import item_texts, with_changed_texts
-from review.spreadsheet import (
-    COLUMNS,
-    guard_cell,
-    read_csv,
-    restore_cell,
-    write_csv,
-)
+from review.spreadsheet import COLUMNS, guard_cell, read_csv, restore_cell, write_csv
 from tests.review.items_of_every_kind import EDITS, HOSTILE, item_of
 
 STARTS_A_FORMULA = tuple("=+-@\t\r")

@@ -40,12 +40,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from methods.evaluation.statistics.bootstrap import ClusterTotals, Floats, estimates_of, ratio
-from methods.evaluation.statistics.estimates import (
-    BINOMIAL,
-    PAIRED_T,
-    PSEUDO_CLUSTERS,
-    Estimate,
-)
+from methods.evaluation.statistics.estimates import BINOMIAL, PAIRED_T, PSEUDO_CLUSTERS, Estimate
 
 LEVEL = 0.95
 ROUNDING = 1e-9

@@ -19,12 +19,7 @@ from functools import cache
 
 import numpy as np
 
-from methods.evaluation.statistics.bootstrap import (
-    Clusters,
-    ClusterTotals,
-    Floats,
-    cluster_totals,
-)
+from methods.evaluation.statistics.bootstrap import Clusters, ClusterTotals, Floats, cluster_totals
 from methods.evaluation.statistics.intervals import (
     ROUNDING,
     difference_bounds,

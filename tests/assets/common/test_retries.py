@@ -13,13 +13,7 @@ import pytest
 
 from assets.common import failures
 from assets.common.drops import FAILED_CALLS, is_retry_worthwhile, require_few_lost
-from assets.common.failures import (
-    MAX_RETRIES,
-    RETRY_SECONDS,
-    StoreAway,
-    plain_errors,
-    unattended,
-)
+from assets.common.failures import MAX_RETRIES, RETRY_SECONDS, StoreAway, plain_errors, unattended
 from assets.common.isolation import Isolation
 from assets.common.tables import SOURCES, table_asset
 from methods.errors import PromptUnusable, UserError

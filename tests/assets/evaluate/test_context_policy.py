@@ -17,13 +17,7 @@ from methods.mmdu import Mmdu
 from resources.llm.model_calls import ModelCalls
 from tests.assets.conftest import CopyWorld
 from tests.assets.evaluate.test_benchmark import N_TURNS
-from tests.assets.world import (
-    ANY_ASSETS,
-    ANY_LOSS_IN_EVALUATION,
-    RANKING,
-    World,
-    metadata,
-)
+from tests.assets.world import ANY_ASSETS, ANY_LOSS_IN_EVALUATION, RANKING, World, metadata
 from tests.doubles.odd_api import Asked, answering
 from tests.resources.llm.entries import gateway_of
 

@@ -36,13 +36,7 @@ from tests.assets.ingesting import (
     write_tsv,
 )
 from tests.assets.world import Result, World
-from tests.resources.images.upload_double import (
-    Exchange,
-    UploadDouble,
-    ok,
-    picture,
-    status,
-)
+from tests.resources.images.upload_double import Exchange, UploadDouble, ok, picture, status
 
 pytestmark = pytest.mark.slow
 

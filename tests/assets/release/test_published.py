@@ -14,16 +14,7 @@ from resources.images.store import ImageStore
 from resources.importing.release_import import import_release
 from resources.warehouse import Warehouse
 from tests.assets.conftest import CopyWorld, MakeWorld
-from tests.assets.world import (
-    ANY_ASSETS,
-    ASKING,
-    REPORTS,
-    SCORING,
-    Row,
-    World,
-    made,
-    sentence,
-)
+from tests.assets.world import ANY_ASSETS, ASKING, REPORTS, SCORING, Row, World, made, sentence
 
 pytestmark = pytest.mark.slow
 

@@ -16,13 +16,7 @@ from methods.alignmmbench.candidates import (
     candidates,
     sample_candidates,
 )
-from methods.alignmmbench.drafting import (
-    Seed,
-    dialogue_id,
-    read_dialogue,
-    read_seed,
-    seed_id,
-)
+from methods.alignmmbench.drafting import Seed, dialogue_id, read_dialogue, read_seed, seed_id
 from methods.alignmmbench.tasks import found_keywords, phrase, seen_keywords
 from methods.release import Edition, Origin, Release, ReviewPolicy
 from tests.methods.refusals import reason_of

@@ -6,12 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from methods.quality import near_questions, rules
-from methods.quality.near_questions import (
-    first_alike,
-    jaccard,
-    without_numbers,
-    word_pairs,
-)
+from methods.quality.near_questions import first_alike, jaccard, without_numbers, word_pairs
 from methods.quality.outcome import DialogueContent, QuestionAnswerPair
 from methods.quality.rules import MOST_COMPARED, RuleLimits, by_rules
 from methods.review.kinds import MOST_TURNS

@@ -6,14 +6,7 @@ from typing import Any
 from resources.reports import report_blocks as block
 from resources.reports.report_index import ReleaseLine, line_of, matrix, render_index
 from tests.resources.page_outline import outline
-from tests.resources.reports.report_rows import (
-    HOSTILE,
-    Page,
-    plain,
-    rank,
-    scores,
-    unrank,
-)
+from tests.resources.reports.report_rows import HOSTILE, Page, plain, rank, scores, unrank
 
 
 def line(data: dict[str, Any], **release: Any) -> ReleaseLine:

@@ -11,20 +11,10 @@ from scipy.spatial.distance import pdist
 from scipy.stats import spearmanr
 
 from extras.task_map.methods.cluster_scores import NO_DISTANCE, cluster_findings
-from extras.task_map.methods.clustering import (
-    Floats,
-    leaves,
-    stress,
-    task_map,
-    tree_of,
-)
+from extras.task_map.methods.clustering import Floats, leaves, stress, task_map, tree_of
 from extras.task_map.methods.difficulty import learning_difficulty
 from extras.task_map.methods.profiles import SAME, correlation_distances, profiles
-from extras.task_map.methods.vectors import (
-    ZeroTaskVectorError,
-    cosine_distances,
-    low_rank_products,
-)
+from extras.task_map.methods.vectors import ZeroTaskVectorError, cosine_distances, low_rank_products
 from methods.evaluation.metrics.mean import Mean
 from tests.methods.evaluation.observed import ScoredObservation, frame
 

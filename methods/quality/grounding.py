@@ -5,8 +5,10 @@ whether the image supports statements about objects (the check `unsupported`).
 """
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from itertools import combinations, product
+from typing import NamedTuple
 
 from methods.choice.translation_checks import written_numbers
 from methods.quality.leaks import names_in
@@ -28,7 +30,42 @@ MOST_REASONED = 12
 supported."""
 
 
-def ungrounded_in(answer: str, grounds: Sequence[str]) -> str | None:
+class Grounds(NamedTuple):
+    """The texts that support answers, indexed for comparison with many answers.
+
+    Attributes:
+        stems: All words, without case and endings.
+        numbers: All numbers, each once, in ascending order.
+        results: The sums, differences and products of two of the smallest numbers.
+    """
+
+    stems: frozenset[str]
+    numbers: Sequence[float]
+    results: frozenset[float]
+
+    @classmethod
+    def from_texts(cls, texts: Sequence[str]) -> "Grounds":
+        """Index the source texts."""
+        text = "\n".join(texts)
+        numbers = sorted(set(_numbers(text)))
+        few = numbers[:MOST_REASONED]
+        sums = {value for a, b in combinations(few, 2) for value in (a + b, abs(a - b))}
+        products = {a * b for a, b in product(few, repeat=2)}
+        stems = frozenset(map(_stem, _WORD.findall(text)))
+        return cls(stems, numbers, frozenset(sums | products))
+
+    def supports(self, number: float, *, rounded: bool) -> bool:
+        """Whether a number is known, computed from two known ones, or, if `rounded`, near one."""
+        place = bisect_left(self.numbers, number)
+        nearest = self.numbers[max(place - 1, 0) : place + 1]
+        return (
+            number in nearest
+            or number in self.results
+            or (rounded and any(abs(number - each) <= 0.1 * each for each in nearest))
+        )
+
+
+def ungrounded_in(answer: str, grounds: Grounds) -> str | None:
     """Find a name or number in an answer that no source text supports.
 
     A name is a capitalized word inside a sentence, in English and similar languages. Endings such as
@@ -37,26 +74,22 @@ def ungrounded_in(answer: str, grounds: Sequence[str]) -> str | None:
 
     Args:
         answer: The answer.
-        grounds: The source texts; without any, nothing is checked.
+        grounds: The source texts; if they have no words, nothing is checked.
 
     Returns:
         The first such name or number, or None.
     """
-    ground = "\n".join(grounds)
-    if not ground.strip() or is_quotation(answer):
+    if not grounds.stems or is_quotation(answer):
         return None
     text = _MARKS.sub("", without_quotations(answer))
-    stems = {_stem(word) for word in _WORD.findall(ground)}
     for name in names_in(text):
         if not _SPEAKER.match(name) and any(
-            _stem(word) not in stems for word in _WORD.findall(name)
+            _stem(word) not in grounds.stems for word in _WORD.findall(name)
         ):
             return f"the name {name}"
-    numbers = set(_numbers(ground))
+    rounded = _UNCERTAIN.search(text) is not None
     for number in _numbers(_DECADE.sub(" ", text)):
-        if number > MOST_COUNTED and not _follows(
-            number, numbers, _UNCERTAIN.search(text) is not None
-        ):
+        if number > MOST_COUNTED and not grounds.supports(number, rounded=rounded):
             return f"the number {number:g}"
     return None
 
@@ -75,14 +108,3 @@ def _numbers(text: str) -> Iterator[float]:
         # Parts of compounds do not count: "hundred" of "seven hundred", "sixty" of "sixty-two".
         if value < 100 and not (compounds and value >= MOST_COUNTED and not value % 10):
             yield float(value)
-
-
-def _follows(number: float, known_numbers: set[float], rounded: bool) -> bool:
-    """Whether a number is known, rounded from a known one, or computed from two known ones."""
-    if number in known_numbers or (
-        rounded and any(abs(number - each) <= 0.1 * each for each in known_numbers)
-    ):
-        return True
-    few = sorted(known_numbers)[:MOST_REASONED]
-    sums = {value for a, b in combinations(few, 2) for value in (a + b, abs(a - b))}
-    return number in sums | {a * b for a, b in product(few, repeat=2)}

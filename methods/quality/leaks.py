@@ -99,8 +99,11 @@ def _runs(texts: Sequence[str], n: int) -> frozenset[tuple[str, ...]]:
 
 def names_in(question: str) -> Iterator[str]:
     """Yield the capitalized words that do not begin a sentence."""
+    end = 0
     for match in _WORD.finditer(question):
-        word, before = match[0], question[: match.start()].rstrip(" \"'“‘(")
+        # From the last letter of the previous word, which does not end a sentence.
+        word, before = match[0], question[max(end - 1, 0) : match.start()].rstrip(" \"'“‘(")
+        end = match.end()
         begins = not before or before[-1] in ".!?:;\n。！？："
         if word[0].isupper() and not begins and word.casefold() not in _COMMON_NAMES:
             yield word

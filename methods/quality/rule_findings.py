@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
-from methods.quality.grounding import ungrounded_in
+from methods.quality.grounding import Grounds, ungrounded_in
 from methods.quality.outcome import (
     LEFTOVER,
     MATERIAL,
@@ -56,15 +56,15 @@ def apply_rules(
             numbers of answers are not checked.
     """
     evidence = by_rules([dialogue], limits)
-    if grounds:
-        grounds = [*grounds, *(pair.question for pair in dialogue.pairs)]
+    questions = [pair.question for pair in dialogue.pairs]
+    sources = Grounds.from_texts([*grounds, *questions] if grounds else [])
     results = []
     for pair in dialogue.pairs:
         if pair.turn not in turns:
             continue
         of_pair = evidence[pair.dialogue_id, pair.question_id]
         details = {reason: of_pair[reason] for reason in READ}
-        details[UNGROUNDED] = ungrounded_in(pair.answer, grounds)
+        details[UNGROUNDED] = ungrounded_in(pair.answer, sources)
         results += [
             RuleFinding(pair.dialogue_id, pair.turn, reason, what)
             for reason, what in details.items()

@@ -1,12 +1,15 @@
 """What rules find in edited and imported pairs, and in the texts of two writers."""
 
 from collections import Counter
+from collections.abc import Iterator
+from typing import Any, SupportsIndex
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from methods.quality.grounding import MOST_COUNTED, ungrounded_in
+from methods.quality import grounding, leaks
+from methods.quality.grounding import MOST_COUNTED, Grounds, ungrounded_in
 from methods.quality.outcome import DialogueContent, QuestionAnswerPair
 from methods.quality.rule_findings import MOST_NAMED, RuleFinding, apply_rules, counts_of, in_words
 from methods.quality.rules import RuleLimits
@@ -38,14 +41,25 @@ GROUND = [
     ],
 )
 def test_a_name_or_a_number_that_no_text_has_is_told(answer: str, evidence: str | None) -> None:
-    assert ungrounded_in(answer, GROUND) == evidence
-    assert ungrounded_in(answer, []) is None
+    assert ungrounded_in(answer, Grounds.from_texts(GROUND)) == evidence
+    assert ungrounded_in(answer, Grounds.from_texts([])) is None
 
 
 @given(st.integers(MOST_COUNTED + 1, 10**6))
 def test_a_number_has_ground_in_itself(number: int) -> None:
+    grounds = Grounds.from_texts([f"One counts {number}."])
     for text in (str(number), f"{number:,}"):
-        assert ungrounded_in(f"There are {text} of them.", [f"One counts {number}."]) is None
+        assert ungrounded_in(f"There are {text} of them.", grounds) is None
+
+
+@given(st.lists(st.integers(0, 400), min_size=1), st.integers(MOST_COUNTED + 1, 500))
+def test_a_rounded_number_is_compared_with_every_number_of_the_texts(
+    known: list[int], number: int
+) -> None:
+    grounds = Grounds.from_texts([", ".join(map(str, known))])
+    near = any(abs(number - each) <= 0.1 * each for each in known)
+    follows = number in grounds.results or near
+    assert (ungrounded_in(f"There are about {number}.", grounds) is None) == follows
 
 
 TEXTS = [
@@ -65,6 +79,44 @@ def test_rules_read_the_turns_that_they_are_given() -> None:
     assert counts_of(found) == {f"unchecked_{each.reason}": 1 for each in found}
     assert apply_rules(dialogue, RuleLimits(), [1], GROUND) == []
     assert [each.reason for each in apply_rules(dialogue, RuleLimits(), [3])] == ["material"]
+
+
+def test_work_grows_with_the_characters_of_a_dialogue(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not with turns times sources, numbers times numbers, or words times characters."""
+    n_read = n_products = n_copied = 0
+    read, multiply = grounding.written_numbers, grounding.product
+
+    def counted_numbers(text: str) -> Iterator[str]:
+        nonlocal n_read
+        n_read += len(text)
+        return read(text)
+
+    def counted_products(*args: list[float], repeat: int) -> Iterator[tuple[float, ...]]:
+        nonlocal n_products
+        n_products += 1
+        return multiply(*args, repeat=repeat)
+
+    monkeypatch.setattr(grounding, "written_numbers", counted_numbers)
+    monkeypatch.setattr(grounding, "product", counted_products)
+    answer = "There are about " + "43 " * 100 + "of them."
+    turns = range(1, 51)
+    pairs = [QuestionAnswerPair("d", str(n), n, "Are 21 and 22?", answer) for n in turns]
+    n_characters = sum(len(pair.question) + len(pair.answer) + 1 for pair in pairs)
+    dialogue = DialogueContent("d", pairs, [], 1)
+    assert "ungrounded" not in {
+        each.reason for each in apply_rules(dialogue, RuleLimits(), turns, ["A mill."])
+    }
+    assert n_products == 1 and n_read <= 2 * n_characters
+
+    class CopiedText(str):
+        def __getitem__(self, key: "SupportsIndex | slice[Any, Any, Any]") -> str:
+            nonlocal n_copied
+            part = super().__getitem__(key)
+            n_copied += len(part)
+            return part
+
+    text = CopiedText("the Tarn " * 100)
+    assert len(list(leaks.names_in(text))) == 100 and n_copied <= 2 * len(text)
 
 
 def test_many_findings_are_told_in_part_and_counted_in_full() -> None:

@@ -23,8 +23,11 @@ Kind = Literal[
 ]
 BLOCKING: tuple[Kind, ...] = ("page", "image", "near_duplicate", "question", "answer")
 """Kinds that no benchmark and instruction set may share; forms of words and phrases they may."""
-SHOWN_WORDS = 13
-"""The number of words of a shared text that are shown."""
+SHOWN_WORDS, SHOWN_CHARACTERS = 13, 300
+"""The number of words of a shared text that are shown, and the most characters of them."""
+MOST_COMPARED_TURNS = 10
+"""The most turns of a benchmark on the same images that a turn is compared with: those that share the
+most words with it. A copy shares all."""
 
 Row = Mapping[str, Any]
 
@@ -163,9 +166,13 @@ class _Index:
     """Index of runs of words in benchmarks' questions and answers, with the turns that have them."""
 
     def __init__(self, benchmarks: Sequence[Content], instructions: Sequence[Content]):
-        self._turns = [
-            (benchmark, asked) for benchmark in benchmarks for asked in benchmark.questions
-        ]
+        # Turns of an item with the same texts have the same overlaps.
+        distinct = {
+            (benchmark.release_id, asked._replace(turn=0)): (benchmark, asked)
+            for benchmark in benchmarks
+            for asked in benchmark.questions
+        }
+        self._turns = [*distinct.values()]
         self._rarity = Rarity(_texts(benchmarks), _texts(instructions))
         self._with: dict[tuple[bool, Words], list[int]] = defaultdict(list)
         for number, (_, question) in enumerate(self._turns):
@@ -179,9 +186,14 @@ class _Index:
             if part in self._with and (weight := self._rarity.weight(part[1])):
                 for number in self._with[part]:
                     in_common[number] += weight
-        # Sums in another order differ in the last digits, hence the tolerance.
-        near = sorted(number for number, n in in_common.items() if n >= LEAST - 1e-6)
-        for number in near:
+        on_images: dict[Hashable, list[tuple[float, int]]] = defaultdict(list)
+        for number, n in in_common.items():
+            # Sums in another order differ in the last digits.
+            if (n_rounded := round(n, 6)) >= LEAST:
+                benchmark, theirs = self._turns[number]
+                on_images[benchmark.release_id, theirs.about].append((-n_rounded, number))
+        nearest = [sorted(turns)[:MOST_COMPARED_TURNS] for turns in on_images.values()]
+        for number in sorted(number for turns in nearest for _, number in turns):
             benchmark, theirs = self._turns[number]
             imported = instruction.imported or benchmark.imported
             for kind, text in self._kinds(theirs, question, imported):
@@ -191,9 +203,8 @@ class _Index:
                     instruction.release_id,
                     question.item_id,
                 )
-                yield ContentOverlap(
-                    kind, " ".join(text.words[:SHOWN_WORDS]), *names, question.turn
-                )
+                what = " ".join(text.words[:SHOWN_WORDS])[:SHOWN_CHARACTERS]
+                yield ContentOverlap(kind, what, *names, question.turn)
 
     def _kinds(
         self, theirs: ItemQuestion, ours: ItemQuestion, imported: bool

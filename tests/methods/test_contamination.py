@@ -8,6 +8,8 @@ import pytest
 from methods import same_text
 from methods.contamination import (
     BLOCKING,
+    MOST_COMPARED_TURNS,
+    SHOWN_CHARACTERS,
     Content,
     ContentOverlap,
     ItemQuestion,
@@ -261,3 +263,48 @@ def test_sentences_of_two_texts_are_compared_up_to_a_limit(monkeypatch):
     assert in_common(many, same, inserted) and not compared
     assert in_common(few, same, "Mill {1} by the lake of house {0}.") is None and compared
     assert in_common(many, same, "Mill 7{} by the lake of house {}.") is None and not compared
+
+
+N_TURNS = 40
+
+
+@pytest.mark.parametrize(("form", "most"), [("{0}", 1), ("{0} {1}", MOST_COMPARED_TURNS)])
+def test_a_turn_is_compared_with_the_nearest_of_many_turns_on_the_same_images(
+    form: str, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Equal turns of a dialogue count once. A copy is found among turns that differ in a word."""
+    marks = [f"{a}{b}" for a in "bcdfg" for b in "aeiouywh"]
+    dialogues = []
+    for name in ("bench", "instruct"):
+        item, texts = f"of-{name}", [form.format(ANSWER, mark) for mark in marks]
+        rows = {
+            "images": [{"item_id": item, "image_id": name, "page_url": ""}],
+            "turns": [
+                {"item_id": item, "turn": n, "question": QUESTION, "given": None}
+                for n in range(N_TURNS)
+            ],
+            "choices": [],
+            "references": [
+                {"item_id": item, "turn": n, "kind": "answer", "reference": text}
+                for n, text in enumerate(texts)
+            ],
+        }
+        dialogues.append(content_of(name, rows))
+    pairs = []
+    compare = Rarity.in_common
+    monkeypatch.setattr(Rarity, "in_common", lambda *texts: pairs.append(texts) or compare(*texts))
+    overlaps = found(dialogues[1], dialogues[0])
+    assert {one.turn for one in overlaps if one.kind == "question"} == {*range(N_TURNS)}
+    # A question and an answer in two directions.
+    assert len(pairs) <= 3 * most * N_TURNS
+    planted = replace(dialogues[1], questions=dialogues[1].questions[-1:])
+    copied = dialogues[0].questions[-1].answers[0]
+    pairs.clear()
+    assert found(planted, dialogues[0])
+    assert (copied, planted.questions[0].answers[0]) in [texts[1:] for texts in pairs]
+
+
+def test_a_long_word_is_shown_in_part() -> None:
+    long = f"{'x' * 1000} {ANSWER}"
+    (one,) = found(release("instruct", "Describe it.", long), release("bench", "Where?", long))
+    assert one.what == "x" * SHOWN_CHARACTERS

@@ -22,7 +22,7 @@ from methods.naming import nearest
 from methods.quality.outcome import UNCHECKED, DialogueContent, QuestionAnswerPair
 from methods.quality.rule_findings import RuleFinding, apply_rules, counts_of, in_words
 from methods.quality.rules import RuleLimits
-from methods.release import Edition
+from methods.release import Edition, Release
 from methods.release_card import BROKEN_IMAGES, HELD_OUT_SETTING, RELEASES, edition_of
 from resources.files.bounded import file_hash
 from resources.images.store import ImageStore
@@ -33,6 +33,9 @@ from resources.warehouse import TableWrite, Warehouse
 
 LEFT_OUT, FOUND_BY_RULES = "left_out", "found_by_rules"
 """Keys on the dataset card of an import: what it left out, and what the quality rules find in it."""
+
+REFERENCE = ("item_id", "turn", "kind", "reference")
+"""Columns of `release.references` that are compared."""
 
 
 class ReleaseImportRequest(NamedTuple):
@@ -133,8 +136,12 @@ def write_imported(
 
     Returns:
         The id of the release.
+
+    Raises:
+        ReleaseError: The release is here with other held-out references; no table is changed.
     """
     release = imported_release(name, edition, items)
+    _require_same_references(warehouse, release)
     before = current_releases(warehouse).get(name)
     rule_findings = _found_in(items, edition)
     settings = {**source, **({HELD_OUT_SETTING: True} if edition.held_out else {})}
@@ -156,6 +163,23 @@ def write_imported(
     current = {name: pins().get(name, release.release_id)}
     warehouse.replace_all([*writes, write_current(current)])
     return release.release_id
+
+
+def _require_same_references(warehouse: Warehouse, release: Release) -> None:
+    """Raise ReleaseError if the release has other references here. Its id does not depend on held-out
+    references, and scores of the release would change. References may be added if it has none.
+    """
+    rows = warehouse.select("release.references", *REFERENCE, release_id=release.release_id)
+    stored, imported = (
+        {tuple(row[name] for name in REFERENCE) for row in references}
+        for references in (rows.to_pylist(), release.rows["references"])
+    )
+    if stored and stored != imported:
+        raise ReleaseError(
+            f"{release.release_id} is in this workspace already with other held-out answers, and "
+            "nothing was changed: the answers of a release stay as they are. Import the corrected file "
+            "under another name (--name), and retire this one (vlm-loom release retire NAME)."
+        )
 
 
 def _conversation(item: Item) -> Sequence[Turn]:

@@ -174,6 +174,26 @@ def test_what_rules_find_in_an_import_is_told_and_counted(empty: World, folder: 
     assert "unchecked_material" in card["quality"] and "seventh" not in card["settings"]
 
 
+def test_held_out_answers_of_a_release_may_be_added_and_do_not_change(empty, folder):
+    """The id does not depend on them, so a file with other answers has the same id."""
+
+    def file(answer: str) -> Path:
+        path = folder / "held-out.tsv"
+        row = f"1\tWhich colour?\tred\tblue\t{answer}\tmmdu_pics/red.png"
+        path.write_text(f"index\tquestion\tA\tB\tanswer\timage_path\n{row}\n")
+        return path
+
+    given = {"benchmark": "mmbench", "held_out": True}
+    first = taken(empty, file(""), **given)
+    assert taken(empty, file("A"), **given) == taken(empty, file("A"), **given) == first
+    before = empty.table("release.references"), empty.table("release.releases")
+    for answer in ("B", ""):
+        run = empty.import_file(file=file(answer), **given)
+        assert not run.success and " already with other held-out answers" in sentence(run)
+        assert (empty.table("release.references"), empty.table("release.releases")) == before
+    assert taken(empty, file("B"), name="corrected", **given) != first
+
+
 def test_another_file_is_another_release_that_comes_into_force_unless_one_is_pinned(empty, folder):
     first = taken(empty, folder / "benchmark.json")
     (folder / "fewer.json").write_text(json.dumps([dialogue("d1")]))

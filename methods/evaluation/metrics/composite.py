@@ -29,7 +29,7 @@ class Composite(Metric):
     follow from the means then.
     """
 
-    parts: Sequence[tuple[Metric, float]]
+    parts: tuple[tuple[Metric, float], ...]
 
     def __post_init__(self) -> None:
         for metric, _ in self.parts:
@@ -98,7 +98,7 @@ def weighted_mean(
     total = sum(weight for _, weight in parts)
     return Composite(
         name=name,
-        parts=[(metric, weight / total) for metric, weight in parts],
+        parts=tuple((metric, weight / total) for metric, weight in parts),
         lowest=lowest,
         highest=highest,
         of_whole_items=True,
@@ -115,7 +115,7 @@ def difference(name: str, first: Metric, second: Metric) -> Composite:
     """
     return Composite(
         name=name,
-        parts=[(first, 1.0), (second, -1.0)],
+        parts=((first, 1.0), (second, -1.0)),
         lowest=first.highest - second.lowest,
         highest=first.lowest - second.highest,
         aggregation=first.aggregation,

@@ -217,6 +217,8 @@ def test_a_difference_is_the_first_number_less_the_second_and_weights_count() ->
     assert of_means(MEAN, observed) == (8 + 3 * 5) / 4
     assert (gap.lowest, gap.highest, gap.aggregation) == (10, -10, "micro")
     assert not gap.higher_is_better
+    # The page of two releases looks metrics up.
+    assert {gap, R1} == {difference("gap", A, B), R1}
 
 
 def test_the_coverage_is_that_of_the_term_of_which_least_was_judged() -> None:

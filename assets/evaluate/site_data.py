@@ -1,7 +1,7 @@
 """Data of the site's sample browser: one release with its items, answers, judgments and scores.
 
-If the answers of a release are not published, the site has no references, judgments, scores or
-extracted answers.
+If the references of a release are held out, the site has its questions and images only: answers of
+models tell the references, next to the scores of a report.
 """
 
 import re
@@ -63,11 +63,21 @@ _READ: dict[str, tuple[str, Sequence[str]]] = {
 """Table -> its order, and the columns of the key that its rows are grouped by."""
 _TELLING = (
     "release.references",
+    "evaluate.shown_answers",
     "evaluate.extractions",
+    "evaluate.shown_failed",
     "evaluate.shown_judgments",
     "evaluate.observations",
 )
-"""Tables that reveal reference answers; they are not read if the answers are held out."""
+"""Tables that reveal references; they are not read if the references are held out. Among them are the
+answers of models: a circular pass follows only a right one, baselines answer with references, and a
+score of 100 tells that all answers are right.
+"""
+_WITH_PROMPTS = (
+    *("release.turns", "release.references", "evaluate.shown_answers"),
+    *("evaluate.extractions", "evaluate.shown_judgments"),
+)
+"""Tables whose texts a prompt asked for."""
 _ENTERS = re.compile(rf"(?:image ?[0-9]{{1,3}}: ?)?{re.escape(IMAGE_HERE)}[.,;]?", re.IGNORECASE)
 _NAMED = re.compile(r"<image-([0-9]{1,3})>", re.IGNORECASE)
 
@@ -89,6 +99,7 @@ class SiteData:
         self.release_id: str = release["release_id"]
         self.release = release
         self.answers_held_out = held_out(edition_of(card_of(release)))
+        self._left_out = _TELLING if self.answers_held_out else ()
         self._warehouse, self._pictures, self._ledger = warehouse, pictures, ledger
         self._benchmark = benchmarks.get(release["benchmark"] or "")
         self._judges_of_profile = judges
@@ -99,10 +110,14 @@ class SiteData:
         return self._pictures.put(self.image_ids)
 
     def fingerprint(self) -> str:
-        """Return a hash of all data."""
+        """Return a hash of all data. Tables that are left out do not change it."""
         where = {"release_id": self.release_id}
         with self._warehouse.kept_open():
-            rows = [self._warehouse.fingerprint(table, where) for table in _READ]
+            rows = [
+                self._warehouse.fingerprint(table, where)
+                for table in _READ
+                if table not in self._left_out
+            ]
         metrics = [metric.name for metric in self._metrics]
         missing = sorted(set(self.image_ids) - set(self.pictures))
         return content_id(
@@ -222,17 +237,14 @@ class SiteData:
     @cached_property
     def _parts(self) -> list[str]:
         """Names of the parts of a turn that are judged; "" is the whole turn."""
-        return [] if self.answers_held_out else self._distinct("evaluate.shown_judgments", "part")
+        return self._distinct("evaluate.shown_judgments", "part")
 
     @cached_property
     def _versions(self) -> list[str]:
         """Versions of the prompts behind all texts that are shown."""
         named: set[str] = set()
-        for table in ("release.turns", "release.references", "evaluate.shown_answers"):
+        for table in _WITH_PROMPTS:
             named.update(self._distinct(table, "prompt_version"))
-        if not self.answers_held_out:
-            for table in ("evaluate.extractions", "evaluate.shown_judgments"):
-                named.update(self._distinct(table, "prompt_version"))
         return sorted(named)
 
     @property
@@ -260,6 +272,9 @@ class SiteData:
         ]
 
     def _distinct(self, table: str, column: str) -> list[str]:
+        """Return the values of a column, without NULL; none of a table that is left out."""
+        if table in self._left_out:
+            return []
         rows = self._warehouse.select(
             table, column, order=column, distinct=True, release_id=self.release_id
         )
@@ -297,7 +312,8 @@ class SiteData:
             [groups.setdefault(row["group_id"] or row["item_id"], len(groups)) for row in rows],
         )
         yield {"kind": "images"}, self._images_of_items()
-        yield from self._of_answers()
+        if self.models:
+            yield from self._of_answers()
         yield from self._scores()
 
     def _images_of_items(self) -> list[list[int]]:
@@ -354,12 +370,11 @@ class SiteData:
 
     def _read(self, ids: Sequence[str]) -> dict[str, Any]:
         """Read the rows of some items, by table: a list of items, and other rows grouped by key."""
-        left_out = _TELLING if self.answers_held_out else ()
         tables: dict[str, Any] = {}
         with self._warehouse.kept_open():
             for table, (order, key_columns) in _READ.items():
                 rows: list[Row] = []
-                if table not in left_out:
+                if table not in self._left_out:
                     where: dict[str, Any] = {"release_id": self.release_id, "item_id": ids}
                     if table == "evaluate.observations":
                         where["judge"] = RULE
@@ -403,11 +418,9 @@ class SiteData:
         excerpt = " ".join(text.split()) or " ".join(question.split())
         head = [excerpt[:EXCERPT], images[0]["thumb"] if images else None]
         answer_calls = [calls[each["call"]] for each in answers if each.get("call") in calls]
-        # A request may contain references of earlier turns, which are held out.
-        requests = {} if self.answers_held_out else requests_of(answer_calls)
         answer_texts = list(_answer_texts(item))
         texts = [*_texts(item), *answer_texts]
-        return SampleBrowserItem(item, head, texts, answer_texts, requests)
+        return SampleBrowserItem(item, head, texts, answer_texts, requests_of(answer_calls))
 
     def _image(self, row: Row) -> Row:
         shown = self.pictures.get(row["image_id"])
@@ -472,7 +485,6 @@ class SiteData:
                 "lost": [
                     {"asked": entry["asked"], "reason": entry["reason"], "detail": entry["detail"]}
                     for entry in tables["evaluate.shown_failed"].get(key, ())
-                    if not self.answers_held_out or entry["stage"] == "answers"
                 ],
             }
         )

@@ -278,7 +278,7 @@
         ? el(
             "p",
             { className: "note" },
-            "The answers of this split are held out: references, scores and judgments are not in this page.",
+            "The references of this split are held out: answers of models, scores and judgments, which tell them, are not on this page either.",
           )
         : "",
       ...turns(item),

@@ -138,7 +138,8 @@ def report_data(
     where = {"release_id": release["release_id"]}
     rows = rows_of_release(warehouse, release["release_id"])
     items = items_of_release(rows)
-    # Reports may be published, so they do not show held-out answers. Aggregate scores reveal none.
+    # Reports may be published, so they show no held-out references, and nothing of a single item that
+    # tells them: answers of models, and whether they are right.
     edition = edition_of(card_of(release))
     hidden, shown = held_out(edition), exported_rows(rows, edition)
     benchmark = benchmarks.get(release["benchmark"])
@@ -174,9 +175,10 @@ def report_data(
         "widest_groups": _widest_groups(warehouse, benchmark, items, where),
         "distributions": distributions(items, text_tokens),
         "shares": release_counts(warehouse, release["release_id"], items),
-        "item_analysis": item_report_data(
-            warehouse, release["release_id"], items_of_release(shown)
-        ),
+        "answers_held_out": hidden,
+        "item_analysis": None
+        if hidden
+        else item_report_data(warehouse, release["release_id"], items),
         "examples": _examples(warehouse, where, shown, items[:N_EXAMPLES], profile, hidden),
     }
 
@@ -349,7 +351,7 @@ def _examples(
     profile: Profile,
     hidden: bool,
 ) -> list[Row]:
-    """Return example items with their turns, images and answers, and the judgments unless `hidden`."""
+    """Return example items with their turns and images, and unless `hidden` answers and judgments."""
     first = {**where, "n_items": len(items)}
     rows = {row["item_id"]: row for row in released["items"]}
     turns, images = (rows_by(released[table], "item_id") for table in ("turns", "images"))
@@ -357,8 +359,8 @@ def _examples(
     tables = warehouse.read_rows(
         "evaluate/{}_of", ("example_answers", "example_judgments", "example_rules"), first
     )
-    answers = tables["example_answers"]
-    judged = [] if hidden else [*tables["example_judgments"], *tables["example_rules"]]
+    answers = [] if hidden else tables["example_answers"]
+    judged = [*tables["example_judgments"], *tables["example_rules"]]
     for row in judged:
         row["scores"] = map_of(row["scores"])
     places = {judge: place for place, judge in enumerate(profile.judges)}

@@ -123,6 +123,7 @@ def render_report(data: Report, image_store: ImageStore) -> str:
         mocked=_mocked(data),
         failures=failures,
         item_section=item_analysis,
+        answers_held_out=data["answers_held_out"],
         examples=[
             example(number, item, benchmark and benchmark["grades"][1], image_store)
             for number, item in enumerate(data["examples"], start=1)

@@ -129,6 +129,8 @@ class Report(LeaderboardInput):
     distributions: Sequence[Distribution]
     shares: Sequence[CategoryCounts]
     page_categories: Rows
+    answers_held_out: bool
+    """Whether the page has neither references nor answers of models, which tell them."""
     item_analysis: ItemAnalysisInput | None
     examples: Rows
     """Items with images, choices, turns, references, answers and judgments."""

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from methods.ids import canonical_json
 from methods.naming import number_of
-from methods.release_card import card_of, facts, settings_of
+from methods.release_card import card_of, exported_card, facts, settings_of
 from methods.release_statistics import CategoryCounts, Distribution, histogram, summary
 from resources.reports import report_blocks as block
 from resources.reports.report_blocks import Cell, markup
@@ -82,7 +82,7 @@ def shape(data: Report) -> block.Section:
     ]
     drawings = [block.Drawing("bars", chart) for chart in charts if chart]
     nothing = block.Note("It has nothing to show.", "lead")
-    card = card_of(release)
+    card = exported_card(card_of(release))
     card_facts = [fact for fact in facts(card) if fact[0] not in _IN_HEAD]
     settings = settings_of(card)
     noun = noun_of(release)

@@ -275,7 +275,7 @@ def report_data(store: ImageStore) -> Row:
         **{name: {} for name in ("families", "above", "findings", "languages")},
         **{name: [] for name in EMPTY},
         **dict.fromkeys(("choice", "attribution_terms", "item_analysis")),
-        "n_without_picture": 0,
+        **{"n_without_picture": 0, "answers_held_out": False},
         "pairwise": {name: [] for name in ("designs", "ratings", "biases", "counts", "shares")},
         "of_extras": {table: [] for section in extra_sections() for table in section.rows},
         "distributions": [

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from methods.evaluation.candidates import is_model
+from methods.release import held_out
 from methods.release_card import benchmark_of, card_of, edition_of
 from methods.release_items import items_of_release
 from methods.results.submissions import (
@@ -21,6 +22,7 @@ from methods.results.submissions import (
     file_names,
     submission,
 )
+from resources.files.home import reports_path
 from resources.files.xlsx_text import escaped
 from resources.publishing.releases import rows_of_release
 from resources.publishing.result_files import ResultError, write_files
@@ -47,8 +49,8 @@ def write_submissions(
         The files, and sentences on what is missing or changed in them.
 
     Raises:
-        ResultError: There are no answers, the benchmark has no submission format, or
-            the folder cannot be written.
+        ResultError: There are no answers, the benchmark has no submission format, the folder is
+            one of the reports and the references are held out, or the folder cannot be written.
     """
     card = card_of(row)
     release_id: str = card["release_id"]
@@ -57,6 +59,14 @@ def write_submissions(
             f"{release_id} is not a release of a benchmark with an evaluation that takes files: "
             f"{', '.join(FORMS)} "
             "are."
+        )
+    # Answers tell references: after a circular pass that is wrong there is no other.
+    in_reports = folder.resolve().is_relative_to(reports_path().resolve())
+    if in_reports and held_out(edition_of(card)):
+        raise ResultError(
+            f"The references of {release_id} are held out, and a submission has answers, which tell "
+            f"them. {folder} is one of the reports, which may be published: add --to with another "
+            "folder."
         )
     models = warehouse.read("evaluate/answering_models_of", {"release_id": release_id})
     named = file_names(filter(is_model, models["model"].to_pylist()))

@@ -8,6 +8,7 @@ import io
 import json
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -319,6 +320,20 @@ def test_without_answers_or_a_form_nothing_is_written(home, tmp_path):
     with pytest.raises(ResultError, match="is not a release of a benchmark with an evaluation"):
         write_submissions(home, {**row, "benchmark": "own"}, out)
     assert not out.exists()
+
+
+def test_answers_that_tell_held_out_references_are_not_written_into_the_reports(
+    home, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("LOOM_WORKSPACE", str(tmp_path / "home"))
+    said = {"m": {("1", "shift-0", 1): ("answered", "A")}}
+    edition = replace(DEV, split="test", held_out=True)
+    row = released(home, [question("1", ("a", "b"), "A")], edition, said)
+    reports = tmp_path / "home" / "reports"
+    with pytest.raises(ResultError, match="add --to with another folder"):
+        write_submissions(home, row, reports / "results" / row["release_id"])
+    assert not reports.exists()
+    assert len(written(home, row, tmp_path / "out")[0]) == 1
 
 
 def test_names_of_files_are_safe_tell_names_apart_and_are_short_enough(home, tmp_path):

@@ -10,7 +10,8 @@ from assets.evaluate.reports import index_lines, write_index
 from methods.benchmarks import Benchmarks
 from methods.evaluation.common_items import common_scores
 from methods.evaluation.metrics.observations import models_in
-from methods.release_card import benchmark_of, card_of
+from methods.release import exported_rows
+from methods.release_card import benchmark_of, card_of, edition_of, exported_card
 from methods.release_diff import ReleaseContents, ReleaseDifference, difference
 from methods.release_diff_text import CommonScores, RepeatedResults, difference_in_words
 from resources.files.home import relative_to_home
@@ -107,6 +108,8 @@ def write_page(
 ) -> str:
     """Write the HTML page of a comparison, and update the index.
 
+    If a release holds out its references, the page has those of neither release.
+
     Args:
         warehouse: The tables.
         image_store: The images.
@@ -119,10 +122,11 @@ def write_page(
     """
     path = page_of(comparison.first.card["release_id"], comparison.second.card["release_id"])
     generated = datetime.now(UTC).isoformat(timespec="seconds")
+    first, second = _exported(comparison)
     page = render_diff(
-        comparison.first,
-        comparison.second,
-        comparison.difference,
+        first,
+        second,
+        difference(first, second)._replace(common=comparison.difference.common),
         comparison.common,
         image_store,
         generated,
@@ -130,6 +134,18 @@ def write_page(
     write_report(path, page)
     write_index(index_lines(warehouse, benchmarks, profile))
     return relative_to_home(path)
+
+
+def _exported(comparison: ReleaseComparison) -> list[ReleaseContents]:
+    """Return both releases without secret seeds, and without references if one holds them out."""
+    sides = (comparison.first, comparison.second)
+    exported = []
+    for side in sides:
+        rows = side.rows
+        for edition in [edition_of(each.card) for each in sides]:
+            rows = exported_rows(rows, edition)
+        exported.append(side._replace(card=exported_card(side.card), rows=rows))
+    return exported
 
 
 def _contents(warehouse: Warehouse, row: Mapping[str, Any]) -> ReleaseContents:

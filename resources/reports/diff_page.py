@@ -10,7 +10,8 @@ from urllib.parse import quote, unquote
 from methods.evaluation.common_items import CommonScore
 from methods.evaluation.judging import PANEL, RULE
 from methods.evaluation.metrics import Metric
-from methods.release_card import Card
+from methods.release import held_out
+from methods.release_card import Card, edition_of
 from methods.release_diff import ContentChange, ItemChange, ReleaseContents, ReleaseDifference
 from methods.release_diff_text import CommonScores, score, why_nothing_common
 from methods.review.differences import word_differences
@@ -121,6 +122,7 @@ def render_diff(
         boards=_boards(common),
         why_nothing=None if common else why_nothing_common(difference, second.card),
         n_common=len(difference.common),
+        answers_held_out=any(held_out(edition_of(side.card)) for side in (first, second)),
         whole=[
             (model, judge, version, score(earlier), score(later))
             for model, judge, version, earlier, later in difference.scores

@@ -183,12 +183,7 @@ def _labelled(data: Report) -> Report:
         "findings": {
             name: of_rows(rows) if name in _BY_MODEL else rows for name, rows in findings.items()
         },
-        "failures": of_rows(
-            [
-                {**row, "items": _items_of(row, data["release"]["release_id"])}
-                for row in data["failures"]
-            ]
-        ),
+        "failures": of_rows([{**row, "items": _items_of(row, data)} for row in data["failures"]]),
         "missing": of_rows(data["missing"]),
         "examples": [
             {
@@ -202,8 +197,13 @@ def _labelled(data: Report) -> Report:
     }
 
 
-def _items_of(failure: Row, release_id: str) -> str:
-    """Link to the items without an answer of a model, or to an item without a judgment."""
+def _items_of(failure: Row, data: Report) -> str:
+    """Link to the items without an answer of a model, or to an item without a judgment; to all items
+    if the references are held out.
+    """
+    release_id = data["release"]["release_id"]
+    if data["answers_held_out"]:
+        return items_page(release_id)
     if failure["stage"] == "answers":
         return items_page(release_id, outcome="lost", **{"outcome.of": failure["model"]})
     return items_page(release_id, item=failure["item_id"])

@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 from methods.evaluation.candidates import is_model, model_of
 from methods.naming import number_of
+from methods.release import held_out
+from methods.release_card import edition_of
 from methods.results.results_table import Pair, is_significant, pair_difference
 from resources.reports import report_blocks as block
 from resources.reports.estimate import over
@@ -125,7 +127,7 @@ def pairs(
     judged: ScoresByJudge, metric: DisplayedMetric, order: Sequence[CandidateLabel], release: Row
 ) -> Iterator[block.Block]:
     """Make the table of every two models by a metric, with links to the items that explain the
-    difference.
+    difference, unless the references are held out: then no page tells the scores of an item.
 
     Args:
         judged: The scores of a judge.
@@ -141,6 +143,7 @@ def pairs(
     if not rows:
         return
     models = [who for who in order if any(who.name in pair for pair in rows)]
+    has_links = not held_out(edition_of(release))
     lines = [
         [
             block.who(first),
@@ -153,7 +156,9 @@ def pairs(
                         b=other.name,
                         metric=metric.name,
                         judge=judged.judge,
-                    ),
+                    )
+                    if has_links
+                    else "",
                 )
                 for other in models
             ),
@@ -172,7 +177,7 @@ def pairs(
         else []
     )
     yield block.Heading("Every two models compared")
-    yield block.note("pairs", metric=metric)
+    yield block.note("pairs", metric=metric, has_links=has_links)
     heads = block.by_model("Model", models)
     yield block.Table(f"Comparisons, {metric.averaged}", heads, lines, "matrix choose")
     yield block.note(

@@ -192,6 +192,8 @@ def test_the_page_of_a_held_out_split_shows_no_answer_and_nothing_that_tells_it(
     page = render_report(data, ImageStore(tmp_path / "images"))
     assert "It is red." not in page and "Answer 1." not in page
     assert "The references of this split are held out" in page
+    # The sample browser has no items of one model.
+    assert 'href="items/mmdu-1.html"' in page and "items/mmdu-1.html#" not in page
 
 
 RELEASE = "mmbench-1"

@@ -181,6 +181,13 @@ def test_a_read_whose_catalogue_goes_away_is_repeated(lake, monkeypatch):
         lake.database.reading(read)
 
 
+def test_no_query_looks_for_variables_of_python_as_an_interrupt_would_be_lost(lake, monkeypatch):
+    interrupted = Mock(side_effect=KeyboardInterrupt)
+    monkeypatch.setattr("inspect.currentframe", interrupted)
+    assert lake.read("cluster/known_texts", {"model": "none"}).num_rows == 0
+    interrupted.assert_not_called()
+
+
 def test_texts_with_nul_and_odd_numbers_come_back_as_they_went_in(lake):
     text = "x\0y 'quoted' \\ \n 字"
     lake.replace(TABLE, answers("a", 2, text))

@@ -77,7 +77,7 @@ def open_vlm(
 
     Returns:
         By model, its `META`, and by data set the scores `Overall` and, for MMBench, by ability. Scores
-        are 0 to 100.
+        are 0 to 100. A category with the name of another score, such as "Overall", is left out.
     """
     dataset = dataset_name(card)
     results: dict[str, Any] = {}
@@ -90,13 +90,15 @@ def open_vlm(
         and _is_of(row, metric)
         and row["value"] is not None
     ]
+    # The first of equal names stays: the overall score, then the abilities of MMBench.
+    shown.sort(key=lambda row: bool(row["subset_label"]) and row["subset_value"] not in SHORT)
     for row in shown:
         label, value = row["subset_label"], row["value"]
         if metric.lost_are_zero:
             value *= row["n_judged"] / row["n_turns"]
         of_model = results.setdefault(row["label"], {"META": _meta(row)})
         name = SHORT.get(row["subset_value"], row["subset_value"]) if label else "Overall"
-        of_model.setdefault(dataset, {})[name] = round(value, 1)
+        of_model.setdefault(dataset, {}).setdefault(name, round(value, 1))
     return {"time": time, "results": results}
 
 

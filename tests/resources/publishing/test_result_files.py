@@ -294,6 +294,22 @@ def test_the_numbers_are_vlmevalkit_s_reading_and_no_baseline_is_there(empty_war
     assert meta.pop("Method") == [HOSTILE, ""] and set(meta.values()) == {""}
 
 
+def test_a_category_never_replaces_the_overall_score_or_an_ability(empty_warehouse, tmp_path):
+    rows = both("m", 90.0, 90.0)
+    for label, value, number in (
+        ("category", "Overall", 0.0),
+        ("category", "CP", 1.0),
+        ("category", "ocr", 100.0),
+        ("l2-category", "CP", 2.0),
+        ("l2-category", "Overall", 3.0),
+        ("l2-category", "coarse_perception", 80.0),
+    ):
+        rows += both("m", number, number, subset_label=label, subset_value=value)
+    (document,) = open_vlm(empty_warehouse, rows, tmp_path)
+    scores = document["results"]["m"]["MMBench_DEV_EN"]
+    assert scores == {"Overall": 90.0, "CP": 80.0, "ocr": 100.0}
+
+
 def test_fields_of_models_yaml_fill_what_the_leaderboard_shows_of_a_model(
     empty_warehouse, tmp_path
 ):

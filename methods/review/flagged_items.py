@@ -12,7 +12,7 @@ from methods.choice.lettered import LETTERS, SHIFT, key_of, question_and_hint, w
 from methods.evaluation.items import Item
 from methods.ids import content_id
 from methods.review.decisions import POLICY_PREFIX, Decision, QueueItem
-from methods.review.process import Rules
+from methods.review.process import Rules, review_state
 from methods.review.resolution import Resolution, ResolutionPolicy, resolve
 
 FLAGGED = "flagged_item"
@@ -177,7 +177,12 @@ def decision_in_words(
 def _resolved_flag(
     item: QueueItem, decisions: Sequence[Decision], demanded: bool, rules: Rules
 ) -> Resolution:
-    return resolve(item, decisions, ResolutionPolicy("all" if demanded else "none"), rules)
+    resolved = resolve(item, decisions, ResolutionPolicy("all" if demanded else "none"), rules)
+    if resolved.status == "pending" and review_state(item, decisions, rules).is_rework:
+        # The rejection stands until an expert has approved the rework.
+        reasons = [decision.reason for decision in decisions if decision.verdict == "reject"]
+        return replace(resolved, status="rejected", reason=reasons[-1])
+    return resolved
 
 
 def decision_of(item: QueueItem, resolution: Resolution | None) -> str:
@@ -202,8 +207,9 @@ def apply_flag_decision(
 ) -> tuple[Resolution, list[Decision]]:
     """Apply the decisions on a flagged multiple-choice item to its earlier approval.
 
-    A rejection withdraws the approval. An edit makes a further revision, which may be flagged and
-    decided on again. Until people have decided, or if their edit is not valid, the item stays approved.
+    A rejection withdraws the approval, and a rework of the rejected item restores it when an expert
+    approves the rework. An edit makes a further revision, which may be flagged and decided on again.
+    Until people have decided, or if their edit is not valid, the item stays approved.
 
     Args:
         approved: The earlier approval.
@@ -239,7 +245,11 @@ def apply_flag_decision(
         reviewers = tuple(dict.fromkeys((*approved.reviewers, *by_people.reviewers)))
         if by_people.status == "rejected":
             approved = replace(
-                approved, status="rejected", reason=by_people.reason, reviewers=reviewers
+                approved,
+                status="rejected",
+                reason=by_people.reason,
+                reviewers=reviewers,
+                fault=by_people.fault,
             )
         elif decision_of(item, by_people) == "keep":
             approved = replace(approved, reviewers=reviewers)

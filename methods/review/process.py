@@ -188,6 +188,12 @@ class ReviewState:
         """Whether the annotators decided differently."""
         return len({_outcome(vote) for vote in self.annotator_decisions}) > 1
 
+    @property
+    def is_rework(self) -> bool:
+        """Whether the last decisions are on the rework of a rejected content."""
+        n_last = len(self.annotator_decisions) + (self.expert_decision is not None)
+        return len(self.counted) > n_last
+
 
 def review_state(item: QueueItem, decisions: Iterable[Decision], rules: Rules) -> ReviewState:
     """Compute the state of a queued item.

@@ -91,8 +91,8 @@ def resolve(
 
     The rules decide when people have approved an item. If the policy does not require human review, it
     accepts the item in the rounds that nobody decided. It never overrules a person: a rejected item
-    stays rejected, an expert decides if annotators disagree, and an item that only people can complete
-    (`ReviewKind.needs_edit`) stays pending.
+    stays rejected, an expert decides if annotators disagree or change a rejected item, and an item that
+    only people can complete (`ReviewKind.needs_edit`) stays pending.
 
     Args:
         item: The item.
@@ -150,7 +150,9 @@ def _completed_by_policy(
         rules = rules.model_copy(update={"annotators": 1, "sample": 1.0})
         state = review_state(item, decisions, rules)
     decisions = [*decisions]
-    while state.status.name in ("round_1", "round_2") and not state.is_disputed:
+    while state.status.name in ("round_1", "round_2") and not (
+        state.is_disputed or state.is_rework
+    ):
         # If round 1 is open, nobody has decided, so the policy accepts the item as queued.
         on = item if state.status.name == "round_1" else state.item
         decisions.append(_acceptance(on, state.status.round or 1, policy))

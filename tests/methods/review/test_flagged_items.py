@@ -4,6 +4,7 @@ from dataclasses import replace
 from string import ascii_uppercase
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -125,6 +126,21 @@ def test_a_rejection_takes_it_back_and_an_edit_is_a_revision_that_may_be_decided
     # Edits in a circle end.
     back = after(edit, decision(SECOND, "edit", "eva", edits=CONTENT))
     assert (back.status, back.content, back.revision) == ("approved", CONTENT, 2)
+
+
+@pytest.mark.parametrize("demanded", [False, True])
+def test_the_rework_of_a_rejected_item_waits_for_an_expert(demanded):
+    approved = replace(APPROVED, demanded=demanded)
+    steps = [
+        decision(FIRST, "reject", reason="factual_error"),
+        decision(FIRST, "edit", "ben", edits=EDITED),
+    ]
+    waiting = after(*steps, approved=approved)
+    assert (waiting.status, waiting.content) == ("rejected", CONTENT)
+    assert waiting.reason == "factual_error"
+    by_expert = replace(decision(SECOND, "accept", "eva", round=2), item_id=FIRST["item_id"])
+    confirmed = after(*steps, by_expert, approved=approved)
+    assert (confirmed.status, confirmed.content) == ("approved", EDITED)
 
 
 def test_an_edit_that_is_not_valid_changes_nothing_and_is_named():

@@ -239,6 +239,27 @@ class TestPolicy:
         assert (resolution.status, resolution.content) == ("approved", EDITED)
         assert resolution.reviewers == ("ann", "policy:none")
 
+    @pytest.mark.parametrize("policy", [NONE, ResolutionPolicy("sample", 0.0)])
+    @pytest.mark.parametrize("rules", [ONE, NO_EXPERT])
+    @pytest.mark.parametrize(
+        "rejected",
+        [SENT_BACK, [ACCEPT, EVE_REJECTS], [REJECT], [REJECT, ("eve", 2, "reject", AS_QUEUED)]],
+    )
+    @pytest.mark.parametrize("reviewer", ["ann", "bob"])
+    def test_it_does_not_accept_the_rework_of_a_rejected_item(
+        self, policy, rules, rejected, reviewer
+    ):
+        content = BETTER if rejected is SENT_BACK else AS_QUEUED
+        steps = [*rejected, (reviewer, 1, "edit", content, BEST)]
+        assert resolve(ITEM, said(*rejected), policy, rules).status == "rejected"
+        assert resolve(ITEM, said(*steps), policy, rules).status == "pending"
+        # Rejected and changed once more.
+        again = [("eve", 2, "reject", BEST), (reviewer, 1, "edit", BEST, AS_QUEUED)]
+        assert resolve(ITEM, said(*steps, *again), policy, rules).status == "pending"
+        approved = resolve(ITEM, said(*steps, ("eve", 2, "accept", BEST)), policy, rules)
+        assert (approved.status, approved.content) == ("approved", BEST)
+        assert approved.reviewers[-2:] == (reviewer, "eve")
+
     def test_it_does_not_settle_what_annotators_disagree_on(self):
         rejection = decision(1, "reject", by="ann", reason="incomplete", event_id=1)
         apart = [rejection, decision(1, "edit", edits=EDITED, by="bob", event_id=2)]

@@ -16,6 +16,7 @@ from methods.evaluation.items import Turn
 from methods.evaluation.missing_images import IMAGE_PATH, path_label
 from methods.evaluation.published import PublishedError, PublishedItem
 from methods.evaluation.published_tables import items_by_ending, require_unicode, shortened_id
+from methods.invisible_characters import visible_text
 from methods.json_text import DuplicateKeyError, from_json
 from methods.prompts.messages import IMAGE_HERE
 
@@ -93,7 +94,7 @@ def _item(where: str, record: Mapping[str, Any]) -> PublishedItem:
         raise PublishedError(f"{where} has no question_id")
     where = f"{where} ({shortened_id(item_id)})"
     prompt, task = _text(where, record, "prompt"), _text(where, record, TASK)
-    if not prompt.strip():
+    if not visible_text(prompt):
         raise PublishedError(f"{where} has no prompt")
     if (task_name := task_named(task)) is None:
         raise PublishedError(f"{where}: {shortened_id(task)} is none of {', '.join(CATEGORIES)}")

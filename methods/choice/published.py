@@ -23,6 +23,7 @@ from methods.evaluation.items import Item, ReferenceKind, Turn
 from methods.evaluation.predictions import PredictionError, Unplaced
 from methods.evaluation.published import BrokenImage, PublishedError, PublishedItem
 from methods.evaluation.published_tables import decode_image, list_of_texts, require_unicode
+from methods.invisible_characters import visible_text
 from methods.prompts.messages import IMAGE_HERE
 from methods.release import Edition, Origin, Release, ReleaseRows, ReviewPolicy, with_release_ids
 
@@ -126,7 +127,7 @@ def published_item(where: str, question: PublishedQuestion) -> PublishedItem:
         PublishedError: There is no question, the placeholders do not match the images, or a text is not
             valid.
     """
-    if not question.question.strip():
+    if not visible_text(question.question):
         raise PublishedError(f"{where} has no question")
     text = with_hint(question.question, question.hint, question.hint_name, len(question.images))
     if text.count(IMAGE_HERE) != len(question.images):
@@ -197,8 +198,9 @@ def require_choices(where: str, choices: Sequence[str]) -> tuple[str, ...]:
     """
     if not FEWEST <= len(choices) <= MOST:
         raise PublishedError(f"{where} has {len(choices)} choices instead of {FEWEST} to {MOST}")
-    if "" in choices:
-        raise PublishedError(f"{where}: its choice {LETTERS[choices.index('')]} is empty")
+    for letter, text in zip(LETTERS, choices, strict=False):
+        if not visible_text(text):
+            raise PublishedError(f"{where}: its choice {letter} is empty")
     return tuple(choices)
 
 

@@ -23,6 +23,7 @@ from methods.evaluation.items import ReferenceKind, Turn
 from methods.evaluation.missing_images import IMAGE_PATH, path_label
 from methods.evaluation.published import PublishedError, PublishedItem, PublishedTable
 from methods.evaluation.published_tables import require_unicode, shortened_id
+from methods.invisible_characters import visible_text
 from methods.naming import number_of
 from methods.prompts.messages import IMAGE_HERE
 from methods.spreadsheet_cells import unmarked_rows
@@ -174,7 +175,7 @@ def _records(table: PublishedTable, say: Callable[[str], None]) -> dict[str, _Re
     n_blank = 0
     for where, row in _rows(table):
         texts = {meaning: _cell(row, place) for meaning, place in columns.items()}
-        texts = {meaning: text for meaning, text in texts.items() if text.strip()}
+        texts = {meaning: text for meaning, text in texts.items() if visible_text(text)}
         item_id = whole_id(where, "ID", _cell(row, at_id).strip())
         if not item_id and not texts:
             n_blank += 1
@@ -209,7 +210,8 @@ def _add(records: dict[str, _Record], table: PublishedTable, say: Callable[[str]
     unknown: Counter[str] = Counter()
     for where, row in _rows(table):
         item_id = whole_id(where, "ID", _cell(row, at_id).strip())
-        texts = [(column, text) for column in columns if (text := _cell(row, column.place)).strip()]
+        cells = [(column, _cell(row, column.place)) for column in columns]
+        texts = [(column, text) for column, text in cells if visible_text(text)]
         if not texts:
             continue
         if item_id not in records:

@@ -27,6 +27,7 @@ from methods.evaluation.published_tables import (
     tsv_line,
     tsv_rows,
 )
+from methods.invisible_characters import visible_text
 from methods.prompts.messages import IMAGE_HERE
 from methods.release import image_positions
 
@@ -174,7 +175,7 @@ def _item(
     if not questions:
         raise PublishedError(f"{where} has no turns")
     for number, question in enumerate(questions, start=1):
-        if not question.strip():
+        if not visible_text(question):
             raise PublishedError(f"{where}: question {number} is empty")
     n_places = sum(question.count(IMAGE_HERE) for question in questions)
     if n_places != len(images):

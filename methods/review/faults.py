@@ -52,7 +52,7 @@ def require_all(checks: Iterable[Callable[[], None]], reading_order: Sequence[Pa
 def require_texts(texts: Mapping[Path, object]) -> None:
     """Raise EditFault for the first value that is an empty text or no text."""
     for path, text in texts.items():
-        if not isinstance(text, str) or not text.strip():
+        if not isinstance(text, str) or not visible_text(text):
             raise EditFault("this text is empty: write one.", path)
 
 

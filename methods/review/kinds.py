@@ -11,6 +11,7 @@ from typing import Any
 
 from methods.choice.alphabet import LETTERS
 from methods.ids import canonical_json
+from methods.invisible_characters import visible_text
 from methods.review.faults import (
     EditFault,
     Path,
@@ -272,7 +273,7 @@ def _check_translation(edited: Content, original: Content) -> None:
     texts: dict[Path, object] = {
         ("target", name): target[name]
         for name in source
-        if source[name].strip() or not isinstance(target[name], str)
+        if visible_text(source[name]) or not isinstance(target[name], str)
     }
     choices: dict[Path, object] = {
         ("target", name): target[name] for name in source if name in LETTERS

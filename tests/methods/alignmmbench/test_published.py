@@ -13,6 +13,7 @@ from methods.alignmmbench.tasks import CATEGORIES
 from methods.evaluation.cells import FileRow
 from methods.evaluation.items import Item, Turn
 from methods.evaluation.predictions import PredictionKey, predictions_of
+from methods.invisible_characters import visible_text
 from resources.files.home import REPO_ROOT
 from tests.methods.refusals import clause_of
 
@@ -75,7 +76,7 @@ def test_the_published_rows_are_read_whole_and_written_back_byte_for_byte() -> N
 
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(
-    lambda text: text.strip() and "<ImageHere>" not in text
+    lambda text: visible_text(text) and "<ImageHere>" not in text
 )
 
 
@@ -98,6 +99,7 @@ def test_any_row_is_written_back_as_it_was(prompt, answer, history, task, path):
         ({"question_id": ""}, "line 1 has no question_id"),
         ({"question_id": 7}, "line 1: its question_id is not a text"),
         ({"prompt": " "}, "line 1 ('00000007-2') has no prompt"),
+        ({"prompt": "\u200b"}, "line 1 ('00000007-2') has no prompt"),
         ({"prompt": "<ImageHere> what?"}, "the picture enters with the first text"),
         ({"task": "Descripion"}, "'Descripion' is none of Description, Recognition"),
         ({"history": [{"user": "a"}]}, "turn 1 of its history has no user and assistant"),

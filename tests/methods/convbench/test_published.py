@@ -95,6 +95,7 @@ def test_what_the_table_lacks_comes_from_others_by_id_whatever_they_are_called()
         ({"t": [HEADER, ROWS[0], ROWS[0]]}, "two records have the ID '2'"),
         ({"t": [HEADER, ["", *ROWS[0][1:]]]}, "record 1 has no ID"),
         ({"t": [HEADER, [*ROWS[0][:3], " ", "x"]]}, "record 1 ('2') has no second instruction"),
+        ({"t": [HEADER, [*ROWS[0][:3], "\xad", "x"]]}, "record 1 ('2') has no second instruction"),
         ({"t": [HEADER[1:], ROWS[0][1:]]}, "it has no column ID"),
         ({"t": [HEADER]}, "it has no records"),
         ({"a": TABLE, "b": TABLE}, "two of its tables have instructions: 'a' and 'b'"),

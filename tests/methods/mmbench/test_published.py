@@ -15,6 +15,7 @@ from methods.evaluation.cells import FileRow
 from methods.evaluation.items import Item, Turn
 from methods.evaluation.predictions import PredictionError, PredictionKey, Unplaced, predictions_of
 from methods.evaluation.published import BrokenImage, PublishedError, PublishedItem
+from methods.invisible_characters import visible_text
 from methods.mmbench import predictions as mmbench_predictions
 from methods.mmbench.predictions import places
 from methods.mmbench.published import read_published, tsv_lines, write_published
@@ -138,10 +139,10 @@ IDS = st.integers(0, 999_999).map(str) | st.text("ab1", min_size=1, max_size=5)
 
 @st.composite
 def items(draw: st.DrawFn) -> PublishedItem:
-    question = draw(TEXTS.filter(str.strip))
+    question = draw(TEXTS.filter(visible_text))
     hint = draw(st.one_of(st.just(""), TEXTS))
-    choices = tuple(draw(st.lists(TEXTS, min_size=2, max_size=10)))
-    texts = [choice.strip() for choice in choices]
+    choices = tuple(draw(st.lists(TEXTS.filter(visible_text), min_size=2, max_size=10)))
+    texts = [visible_text(choice) for choice in choices]
     singles = [
         letter for letter, text in zip(LETTERS, texts, strict=False) if texts.count(text) == 1
     ]
@@ -174,6 +175,8 @@ NOT_SHIFTED = (
 REFUSED = [
     ("index\tquestion\tA\timage\n", "it has no column B"),
     (table(cells(question=" ")), "record 1 ('241') has no question"),
+    (table(cells(question="\u200b")), "record 1 ('241') has no question"),
+    (table(cells(B="\u3164")), "record 1 ('241'): its choice B is empty"),
     (table(cells(B="", C="")), "record 1 ('241') has 1 choices instead of 2 to 10"),
     (ELEVEN, "record 1 ('7') has 11 choices instead of 2 to 10"),
     (

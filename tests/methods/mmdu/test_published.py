@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from methods.evaluation.items import Turn
 from methods.evaluation.published import PublishedError, PublishedItem
 from methods.evaluation.published_tables import list_of_texts
+from methods.invisible_characters import visible_text
 from methods.mmdu.published import (
     MOST_TEXT,
     mmdu_record,
@@ -106,7 +107,7 @@ TEXTS = st.lists(
     | st.text(st.characters(exclude_categories=["Cs"]), max_size=6),
     max_size=6,
 ).map("".join)
-QUESTIONS = TEXTS.filter(str.strip)
+QUESTIONS = TEXTS.filter(visible_text)
 IDS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8).filter(
     lambda item_id: not re.match(r"\s*-?[0-9]+[.e]", item_id)
 )
@@ -184,6 +185,7 @@ JSON_REFUSED = [
         f"{D2}: the last question has no message of the assistant",
     ),
     (talk(" \n", "A"), f"{D2}: question 1 is empty"),
+    (talk("\u2800", "A"), f"{D2}: question 1 is empty"),
     (talk("Q \ud800", "A"), f"{D2} {SURROGATE}"),
 ]
 

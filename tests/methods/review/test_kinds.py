@@ -50,6 +50,7 @@ GOOD["three_turns"] = [
     turn("perception", category="Building Recognition"),
     turn("creation", focus="It names the tower.\nIt is short."),
     turn("reasoning", question="Why is it white?", reference="To be seen."),
+    turn("reasoning", question="Is it a light\u00adhouse\u200b?"),
 ]
 CHOICES = {letter: f"Tower {letter}" for letter in ascii_uppercase}
 MOST_CHOICES = {"choices": {letter: CHOICES[letter] for letter in LETTERS}, "answer": "J"}
@@ -86,6 +87,15 @@ BAD = [
         "choices B: an earlier choice has",
     ),
     ("reference", {"reference": None}, "reference: this text is empty"),
+    *(
+        (kind, change, "this text is empty")
+        for invisible in ("\u200b", "\u00ad \u200d", "\u2800", "\u3164", "\U0001d173")
+        for kind, change in (
+            ("reference", {"reference": invisible}),
+            ("dialogue", {"turns": [TURNS[0], {"question": "Why?", "answer": invisible}]}),
+            ("multiple_choice", {"category": invisible}),
+        )
+    ),
     ("reference", {"reference": "<ImageHere>"}, "reference: "),
     ("pair", {"winner": "C"}, "winner: this is one of A, B, tie"),
     ("translation", {"target": {"question": "?"}}, "target: this is an object with the keys hint"),

@@ -66,13 +66,14 @@ def is_hit(item: QueueItem, decision: Decision, expected: dict[str, Any]) -> boo
     return bool(decision.verdict == expected["verdict"])
 
 
-def is_due(reviewer: str, n_decided: int, n_gold: int, share: float) -> bool:
+def is_due(key: str, reviewer: str, n_decided: int, n_gold: int, share: float) -> bool:
     """Check whether a person's next item is a gold item.
 
-    There is one gold item in every 1 / share items, at a seeded position, so that nobody can predict
-    it.
+    There is one gold item in every 1 / share items, at a position that only people who know the key can
+    predict.
 
     Args:
+        key: A text that annotators do not know.
         reviewer: The person.
         n_decided: The number of items that the person has decided.
         n_gold: The number of gold items among these.
@@ -81,7 +82,7 @@ def is_due(reviewer: str, n_decided: int, n_gold: int, share: float) -> bool:
     Returns:
         True if a gold item is due.
     """
-    return n_gold + seeded_fraction("gold", reviewer, n_gold) < (n_decided + 1) * share
+    return n_gold + seeded_fraction("gold", key, reviewer, n_gold) < (n_decided + 1) * share
 
 
 def passes_calibration(hits: Sequence[bool], rule: Calibration) -> bool:

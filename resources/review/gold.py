@@ -51,6 +51,7 @@ _DECIDED_OTHER = text("""
 SELECT 1 FROM in_force
 WHERE reviewer = :reviewer AND item_id NOT IN (SELECT item_id FROM gold) LIMIT 1
 """)
+_MADE = text("SELECT item_id, made_at FROM gold ORDER BY item_id")
 _N_GOLD = text("SELECT count(*) FROM gold")
 _N_GOLD_DECIDED = text(
     "SELECT count(*) FROM gold JOIN in_force USING (item_id) WHERE reviewer = :reviewer"
@@ -228,7 +229,9 @@ def next_gold(
         reviewer = values["reviewer"]
         n_decided = events.n_decided(connection, reviewer)
         n_gold = _count(connection, _N_GOLD_DECIDED, reviewer=reviewer)
-        if not is_due(reviewer, n_decided, n_gold, rules.gold):
+        # Annotators do not know all gold items of the store and when they were made.
+        key = content_id(*map(list, connection.execute(_MADE).all()))
+        if not is_due(key, reviewer, n_decided, n_gold, rules.gold):
             return None
     step = 1 + int(content_id("order", values["reviewer"])[:_ORDERS], 16) % _ORDERS
     return connection.execute(sql("next_gold"), values | {"step": step}).first()

@@ -163,10 +163,15 @@ def test_of_a_text_the_verdict_counts_a_label_is_the_same_and_a_score_is_near():
 def test_the_share_is_kept_and_gold_stands_in_each_stretch_once(name, share):
     n_gold = 0
     for n in range(400):
-        n_gold += is_due(name, n, n_gold, share)
+        n_gold += is_due("key", name, n, n_gold, share)
         # One in each stretch of 1 / share items, neither early nor late by more than that stretch.
         assert abs(n_gold - share * (n + 1)) <= 1 + 1e-9
-    assert is_due(name, 0, 0, 0.0) is False
+    assert is_due("key", name, 0, 0, 0.0) is False
+
+
+def test_the_position_of_gold_depends_on_the_key():
+    positions = {tuple(is_due(key, "ann", n, 0, 0.05) for n in range(20)) for key in "abcdefgh"}
+    assert len(positions) > 1
 
 
 def test_the_last_answers_count_for_passing():

@@ -2,8 +2,7 @@
 
 import pytest
 
-from methods.review.gold import is_due
-from resources.review import revocations
+from resources.review import gold, revocations
 from resources.review.revocations import RevocationError
 from tests.resources.review.review_queue import kept, queue, verdict, with_rules, work
 
@@ -27,11 +26,22 @@ def store(tmp_path):
     return store
 
 
-def test_gold_changes_nothing_but_what_is_known_of_people(store):
+def test_the_position_of_gold_depends_on_the_gold_items_of_the_store(store, monkeypatch):
+    keys = []
+    monkeypatch.setattr(gold, "is_due", lambda key, *_: keys.append(key))
+    for n_new in (0, 0, 1):
+        assert store.make_gold(n_new, "ada") == n_new
+        store.unlock(store.lock_item("new", "annotator").claim)
+    first, again, after = keys
+    assert first == again != after
+
+
+def test_gold_changes_nothing_but_what_is_known_of_people(store, monkeypatch):
     def seen():
         return store.progress(), store.page(limit=1000), store.items()
 
-    name = next(name for name in map(str, range(100)) if is_due(name, 0, 0, 0.25))
+    name = "new"
+    monkeypatch.setattr(gold, "is_due", lambda *_: True)
     before, rows = seen(), kept(store)
     lock = store.lock_item(name, "annotator")
     assert is_gold(lock.item_id)

@@ -214,15 +214,16 @@ def _data(
 
 
 def _with_draft(content: object, item: QueueItem) -> dict[str, Any]:
-    """Return the content of the draft if it is valid for the item, else the item's content."""
-    if isinstance(content, dict) and content.keys() == item["content"].keys():
-        try:
-            texts = KINDS[item["kind"]].texts(content)
-        except (TypeError, KeyError, AttributeError, IndexError):
-            return item["content"]
-        if all(isinstance(text, str) for _, text in texts):
-            return content
-    return item["content"]
+    """Return the item's content with the editable values of the draft, if the page can show them."""
+    if not isinstance(content, dict) or content.keys() != item["content"].keys():
+        return item["content"]
+    kind = KINDS[item["kind"]]
+    shown = item["content"] | {key: content[key] for key in kind.editable}
+    try:
+        texts = kind.texts(shown)
+    except (TypeError, KeyError, AttributeError, IndexError):
+        return item["content"]
+    return shown if all(isinstance(text, str) for _, text in texts) else item["content"]
 
 
 def _text_per_image(values: object, item: QueueItem) -> list[str]:

@@ -6,6 +6,8 @@ import re
 import pytest
 from selectolax.lexbor import LexborHTMLParser
 
+from methods.ids import content_id
+from methods.review import KINDS
 from resources.review import locks
 from resources.review.items import MOST_SEARCHED
 from review.pages.frame import texts, version
@@ -124,6 +126,39 @@ def test_a_draft_of_no_form_is_left_aside(one, anna):
         draft = {"draft": {"content": content}, "based_on": data["version"]}
         anna.post(data["urls"]["draft"], json={"token": data["token"], **draft})
         assert opened(anna, one["item_id"])["shown"] == one["content"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_draft_with_any_value_is_no_error_of_the_page(kind, anna, site):
+    """The values that people may not change are shown as they are."""
+    item = item_of(kind)
+    content = item["content"]
+    if kind == "dialogue":
+        content["turns"][0]["question_id"] = "q1"
+        item["content_hash"] = content_id(content)
+    site.store.update_queue([item])
+    data = opened(anna, item["item_id"])
+    for path in _paths(content):
+        for value in ({"x": 1}, [], [{}], 10**9, None, "x"):
+            changed = json.loads(json.dumps(content))
+            part = changed
+            for key in path[:-1]:
+                part = part[key]
+            part[path[-1]] = value
+            draft = {"token": data["token"], "draft": {"content": changed}}
+            assert anna.post(data["urls"]["draft"], json=draft).status_code == 200
+            shown = opened(anna, item["item_id"])["shown"]
+            fixed = shown.keys() - set(KINDS[kind].editable)
+            assert {key: shown[key] for key in fixed} == {key: content[key] for key in fixed}
+
+
+def _paths(value, path=()):
+    """Yield the path to each value in a JSON value."""
+    parts = value.items() if isinstance(value, dict) else enumerate(value)
+    for key, part in parts:
+        yield (*path, key)
+        if isinstance(part, (dict, list)):
+            yield from _paths(part, (*path, key))
 
 
 def test_who_lost_the_lock_or_has_an_old_content_is_told_so(one, anna, site, monkeypatch):

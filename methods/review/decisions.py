@@ -28,7 +28,7 @@ MOST_SECONDS = 31_536_000
 """The longest time of a decision, one year. Larger numbers are mistakes and would spoil sums."""
 
 MOST_CHARACTERS = 4_000
-"""The most characters of a note or comment."""
+"""The most characters of a reason, note or comment."""
 MOST_BYTES = 500_000
 """The most bytes of the texts of one decision, as JSON. A dialogue of 27 turns has about 100 kB."""
 
@@ -138,25 +138,29 @@ def check_decision(
         ValueError: Another fault, in one sentence.
     """
     if record.get("item_id") != item["item_id"]:
-        raise ValueError(f"item_id is {record.get('item_id')!r}, the item is {item['item_id']!r}.")
+        raise ValueError(
+            f"item_id is {record.get('item_id')!r:.80}, the item is {item['item_id']!r}."
+        )
     round, verdict = record.get("round"), record.get("verdict")
     if type(round) is not int or round not in ROUNDS:
-        raise ValueError(f"round is 1 or 2, not {round!r}.")
+        raise ValueError(f"round is 1 or 2, not {round!r:.80}.")
     reviewer = _reviewer(record.get("reviewer"))
     if verdict not in VERDICTS:
-        raise ValueError(f"verdict is one of {', '.join(VERDICTS)}, not {verdict!r}.")
+        raise ValueError(f"verdict is one of {', '.join(VERDICTS)}, not {verdict!r:.80}.")
     if not record.get("content_hash"):
         raise ValueError("content_hash is missing: it says which content was decided on.")
     if record["content_hash"] != item["content_hash"]:
         raise StaleDecision(
-            f"item {item['item_id']} was decided on at content {record['content_hash']} and its "
+            f"item {item['item_id']} was decided on at content {record['content_hash']!s:.80} and its "
             f"content is {item['content_hash']} now: export it again."
         )
     reason, note = _text(record, "reason"), _text(record, "note")
-    if note and len(note) > MOST_CHARACTERS:
-        raise ValueError(
-            f"the note has {len(note):,} characters and may have {MOST_CHARACTERS:,}: shorten it."
-        )
+    for name, written in (("reason", reason), ("note", note)):
+        if written and len(written) > MOST_CHARACTERS:
+            raise ValueError(
+                f"the {name} has {len(written):,} characters and may have {MOST_CHARACTERS:,}: "
+                "shorten it."
+            )
     edits: Any = record.get("edits")
     check_texts(edits, reason, note, item["content"])
     if verdict == "reject":
@@ -252,7 +256,9 @@ def _reviewer(name: object) -> str:
     if not isinstance(name, str) or not name.strip():
         raise ValueError("reviewer is missing: every decision needs the name of a person.")
     if name.strip().lower().startswith(POLICY_PREFIX):
-        raise ValueError(f"reviewer {name!r} is the name of a policy: give the name of a person.")
+        raise ValueError(
+            f"reviewer {name!r:.80} is the name of a policy: give the name of a person."
+        )
     return name.strip()
 
 
@@ -261,7 +267,7 @@ def check_reason(reason: str | None, note: str | None) -> None:
     if reason is None:
         raise ValueError("reject needs a reason.")
     if reason not in REASONS:
-        raise ValueError(f"reason is one of {', '.join(REASONS)}, not {reason!r}.")
+        raise ValueError(f"reason is one of {', '.join(REASONS)}, not {reason!r:.80}.")
     if reason == "other" and note is None:
         raise ValueError("the reason other needs a note that says what is wrong.")
 
@@ -269,7 +275,7 @@ def check_reason(reason: str | None, note: str | None) -> None:
 def _text(record: Mapping[str, Any], key: str) -> str | None:
     value = record.get(key)
     if value is not None and not isinstance(value, str):
-        raise ValueError(f"{key} is a text, not {value!r}.")
+        raise ValueError(f"{key} is a text, not {value!r:.80}.")
     return (value or "").strip() or None
 
 
@@ -278,7 +284,7 @@ def _seconds(value: object) -> float | None:
         return None
     number = value if isinstance(value, (int, float)) and not isinstance(value, bool) else -1
     if not 0 <= number <= MOST_SECONDS:
-        raise ValueError(f"seconds is a number from 0 to {MOST_SECONDS:,}, not {value!r}.")
+        raise ValueError(f"seconds is a number from 0 to {MOST_SECONDS:,}, not {value!r:.80}.")
     return float(number)
 
 
@@ -287,7 +293,7 @@ def _time(value: object) -> str:
     try:
         datetime.fromisoformat(text)
     except ValueError:
-        raise ValueError(f"decided_at is a time in ISO 8601, not {value!r}.") from None
+        raise ValueError(f"decided_at is a time in ISO 8601, not {value!r:.80}.") from None
     return text
 
 

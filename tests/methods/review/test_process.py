@@ -324,6 +324,23 @@ class TestCheckDecision:
             (edit(turns=[TURN | {"answer": "a\U000e0062"}]), "turns 1 answer: U\\+E0062 is"),
             (record(note="a\0b"), "note: U\\+0000 is an invisible control character"),
             (edit(turns=[TURN | {"answer": "x" * 500_000}]), "bytes and may have 500,000"),
+            (record(reason="x" * 4_001), "the reason has 4,001 characters and may have 4,000"),
+            (record(note="x" * 4_001), "the note has 4,001 characters and may have 4,000"),
+            *(
+                (record(**{name: value}), name)
+                for name in (
+                    "item_id",
+                    "round",
+                    "verdict",
+                    "reason",
+                    "note",
+                    "seconds",
+                    "decided_at",
+                )
+                for value in ("x" * 9_999, ["x" * 9_999])
+            ),
+            (record(reviewer="policy:" + "x" * 9_999), "name of a policy"),
+            (record(verdict="reject", reason="x" * 3_000), "reason is one of"),
         ],
     )
     def test_an_invalid_record_is_refused_with_one_sentence(self, wrong, says):
@@ -331,6 +348,7 @@ class TestCheckDecision:
             check_decision(wrong, item())
         assert not isinstance(refused.value, StaleDecision)
         assert "\n" not in str(refused.value)
+        assert len(str(refused.value)) < 300
 
     def test_a_rejection_has_one_of_five_reasons_and_a_skip_needs_none(self):
         for reason in ("factual_error", "does_not_follow", "incomplete", "common_sense_error"):
@@ -350,6 +368,9 @@ class TestCheckDecision:
     def test_a_record_about_another_content_is_stale(self):
         with pytest.raises(StaleDecision, match="export it again"):
             check_decision(record(content_hash=content_id(EDITED)), item())
+        with pytest.raises(StaleDecision) as refused:
+            check_decision(record(content_hash="x" * 9_999), item())
+        assert len(str(refused.value)) < 300
 
 
 def test_a_decision_is_known_by_what_it_says_and_not_by_its_place():

@@ -31,6 +31,9 @@ WHERE
 LOCK_SECONDS = 900
 """Duration of a lock that is not renewed."""
 
+MOST_LOCKS = 20
+"""The most locks that a person has when they open an item by its id; older ones end."""
+
 _KEPT_SECONDS = 7 * 24 * 3600
 """Rows of expired locks are kept at least this long: their tokens can still read and save drafts."""
 
@@ -79,6 +82,18 @@ ON CONFLICT (item_id, annotator) DO UPDATE SET
     expires_at = excluded.expires_at
 """)
 _RENEW = text(f"UPDATE locks SET expires_at = :until WHERE {_CLAIMED} AND expires_at > :now")
+_END_OLDEST = text("""
+UPDATE locks SET expires_at = :now
+WHERE
+    annotator = :annotator
+    AND expires_at > :now
+    AND token <> :token
+    AND token NOT IN (
+        SELECT token FROM locks
+        WHERE annotator = :annotator AND expires_at > :now AND token <> :token
+        ORDER BY expires_at DESC LIMIT :n_others
+    )
+""")
 _END = text(f"UPDATE locks SET expires_at = :now WHERE {_CLAIMED}")
 _STANDING = text("SELECT kind, status, round, unreserved FROM standings WHERE item_id = :item_id")
 _BARRED = text("SELECT 1 FROM bars WHERE item_id = :item_id AND annotator = :annotator")
@@ -141,7 +156,8 @@ def lock_item(
     Annotators get items of round 1 or for rework, experts and admins get items of round 2. An item is
     not available if the person decided or skipped it, decided it in the other round, or has reached the
     daily quota, or if as many people have locked it as it needs. A person who already has a lock gets
-    it again, renewed. With `item_id` an annotator may also lock a rejected item.
+    it again, renewed. With `item_id` an annotator may also lock a rejected item, and a person with
+    MOST_LOCKS locks loses the one that was renewed longest ago.
 
     Args:
         connection: The review store.
@@ -189,6 +205,9 @@ def lock_item(
     lock = _lock(reviewer, item, secrets.token_urlsafe(18), time)
     # This replaces an earlier lock of the person on the item, which expired or is for other content.
     connection.execute(_INSERT, vars(lock))
+    if item_id is not None:
+        held = {**lock.claim._asdict(), "now": time, "n_others": MOST_LOCKS - 1}
+        connection.execute(_END_OLDEST, held)
     return lock
 
 

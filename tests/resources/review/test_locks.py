@@ -7,7 +7,7 @@ import pytest
 from methods.review.decisions import StaleDecision
 from resources.review import locks
 from resources.review.accounts import Accounts
-from resources.review.locks import LOCK_SECONDS, MOST_DECIDED, DecidedOften, LockLost
+from resources.review.locks import LOCK_SECONDS, MOST_DECIDED, MOST_LOCKS, DecidedOften, LockLost
 from resources.review.store import ReviewStore
 from tests.resources.review.review_queue import (
     item,
@@ -36,6 +36,20 @@ class TestLocking:
             time.pass_by(LOCK_SECONDS - 1)
             assert store.renew_lock(lock.claim)
         assert store.lock_item("bob", "annotator", item_id="item-0") is None
+
+    def test_who_opens_many_items_keeps_the_last_ones(self, store, time):
+        store.update_queue(queue(MOST_LOCKS + 3))
+        held = {}
+        for number in range(MOST_LOCKS + 2):
+            if number == MOST_LOCKS:
+                assert store.renew_lock(held[0].claim)
+            held[number] = store.lock_item("ann", "annotator", item_id=f"item-{number}")
+            time.pass_by(0.1)
+        ended = [number for number, lock in held.items() if not store.renew_lock(lock.claim)]
+        assert ended == [1, 2], "the first one was renewed"
+        assert store.lock_item("bob", "annotator").item_id == "item-1"
+        # The draft of an ended lock is kept.
+        store.save_draft(held[1].claim, {"note": "x"})
 
     @pytest.mark.parametrize("jump", [-1.0, -365 * 24 * 3600.0])
     def test_a_clock_set_back_neither_ends_a_lock_nor_makes_it_last_longer(self, store, time, jump):

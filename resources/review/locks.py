@@ -206,8 +206,8 @@ def lock_item(
     # This replaces an earlier lock of the person on the item, which expired or is for other content.
     connection.execute(_INSERT, vars(lock))
     if item_id is not None:
-        held = {**lock.claim._asdict(), "now": time, "n_others": MOST_LOCKS - 1}
-        connection.execute(_END_OLDEST, held)
+        parameters = {**lock.claim._asdict(), "now": time, "n_others": MOST_LOCKS - 1}
+        connection.execute(_END_OLDEST, parameters)
     return lock
 
 

@@ -15,6 +15,7 @@ from assets.common.settings import read_used_settings
 from assets.common.tables import table_asset
 from assets.evaluate.archive import archived_models, hide_former
 from assets.evaluate.candidates import (
+    Candidate,
     ImportedPredictions,
     LetterBaselineOptions,
     candidates_of,
@@ -34,7 +35,7 @@ from assets.release import releases
 from methods.benchmarks import Benchmarks
 from methods.evaluation.asking import NO_ANSWER, ContextPolicy
 from methods.evaluation.benchmark import Benchmark
-from methods.evaluation.candidates import is_file, model_of
+from methods.evaluation.candidates import BASELINE, is_file, model_of, models_behind
 from methods.evaluation.metrics import BY_LABEL
 from methods.evaluation.predictions import PredictionError
 from methods.naming import nearest
@@ -163,6 +164,7 @@ def answers(
         converse,
         show_progress(context),
         apart=lambda place: runs[place][1].candidate.asks,
+        candidates=lambda place: _read_by_extractor(runs[place][1].candidate),
     )
     results = ResultSet("evaluate.answers", "evaluate.extractions")
     # Predictions that were removed or replaced during this run are left to the next run.
@@ -226,6 +228,11 @@ def item_limit_of_answers(instance: dg.DagsterInstance, warehouse: Warehouse) ->
     """
     settings = read_used_settings(instance, "evaluate.answers", AnswersSettings)
     return ItemLimit(warehouse, settings.limit, settings.seed)
+
+
+def _read_by_extractor(candidate: Candidate) -> frozenset[str]:
+    """Return the model whose answers an extractor may read; no baseline is read by one."""
+    return frozenset() if candidate.provider == BASELINE else models_behind(candidate.name)
 
 
 def _answered_items(warehouse: Warehouse, release_id: str) -> set[tuple[str, str]]:

@@ -34,7 +34,7 @@ from assets.evaluate.released import EvaluatedRelease, evaluated_releases, item_
 from assets.evaluate.transcripts import transcripts_of
 from methods.benchmarks import Benchmarks
 from methods.evaluation.asking import PLAIN, Transcript
-from methods.evaluation.candidates import is_model
+from methods.evaluation.candidates import is_model, models_behind
 from methods.evaluation.items import Item
 from methods.evaluation.judge_bias_tests import (
     EQUAL,
@@ -222,6 +222,7 @@ def judge_bias_tests(
         ask,
         show_progress(context),
         apart=(lambda place: bias_tests[place].run.judge) if len(judges) > 1 else None,
+        candidates=lambda place: models_behind(bias_tests[place].model),
     )
     rows_asked = [
         _row(bias_test, reply, llm.registry.model(bias_test.run.judge).provider)

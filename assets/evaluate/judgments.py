@@ -18,6 +18,7 @@ from assets.evaluate.results import EvaluationSettings, ModelResults, ResultSet,
 from assets.evaluate.transcripts import LazyTranscripts
 from assets.release import releases
 from methods.benchmarks import Benchmarks
+from methods.evaluation.candidates import models_behind
 from methods.evaluation.judging import JudgeRequest, Judgment, JudgmentKey
 from methods.naming import listed
 from resources.llm.gateway import Gateway
@@ -128,6 +129,7 @@ def judgments(
         show_progress(context),
         apart=(lambda place: runs[place].judge) if len(judges) > 1 else None,
         by_prompt=True,
+        candidates=lambda place: models_behind(runs[place].model),
     )
     results = ResultSet("evaluate.judgments")
     for run, replies in zip(runs, judged, strict=True):

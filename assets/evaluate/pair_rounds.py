@@ -9,6 +9,7 @@ from assets.evaluate.item_limit import ItemLimit
 from assets.evaluate.judge import JudgeImages, JudgeRun, ask_judge
 from assets.evaluate.released import EvaluatedRelease
 from methods.evaluation.asking import PLAIN, Transcript
+from methods.evaluation.candidates import models_behind
 from methods.evaluation.items import Item
 from methods.evaluation.judging import Judgment
 from methods.evaluation.verdicts import ORDERS, place_of_model
@@ -163,8 +164,14 @@ def ask_in_rounds(
             return await contest.ask(calls, question, limit)
 
         judges = [contest.judge for contest, _ in todo]
+        compared = [models_behind(question.first, question.second) for _, question in todo]
         replies, used = llm.map(
-            stage, range(len(todo)), ask, on_progress, apart=judges.__getitem__ if several else None
+            stage,
+            range(len(todo)),
+            ask,
+            on_progress,
+            apart=judges.__getitem__ if several else None,
+            candidates=compared.__getitem__,
         )
         usage.add(used)
         came = iter(replies)

@@ -25,7 +25,7 @@ from assets.evaluate.inference import extraction_request
 from assets.evaluate.released import EvaluatedRelease
 from methods.benchmarks import Benchmarks
 from methods.choice.answer_extraction import sample_answers
-from methods.evaluation.candidates import is_model
+from methods.evaluation.candidates import is_model, models_behind
 from resources.llm.gateway import Gateway
 from resources.llm.model_calls import ModelCalls
 from resources.llm.parsed_reply import ParsedReply, complete_and_parse
@@ -105,7 +105,13 @@ def second_readings(
             return await limit.ask(calls, release, reading.answer.place[1], extracting)
         return None
 
-    replies, usage = llm.map(TABLE, range(len(chosen)), read_again, show_progress(context))
+    replies, usage = llm.map(
+        TABLE,
+        range(len(chosen)),
+        read_again,
+        show_progress(context),
+        candidates=lambda place: models_behind(chosen[place][1].answer.model),
+    )
     rows = [
         _row(release, reading, reply, extractor)
         for (release, reading, extractor), reply in zip(chosen, replies, strict=True)

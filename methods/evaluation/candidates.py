@@ -52,3 +52,10 @@ def model_of(name: str) -> str | None:
     if name in BASELINES or is_file(name):
         return None
     return name if ablation_of(name) is None else name.partition(":")[2]
+
+
+def models_behind(*names: str) -> frozenset[str]:
+    """The models whose answers these candidates give. A model and its ablations are one model; each
+    baseline and each file is one, too.
+    """
+    return frozenset(model_of(name) or name for name in names)

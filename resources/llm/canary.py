@@ -1,7 +1,7 @@
 """Canary: stop asking a model in a stage if its first results all fail for the same reason."""
 
 import asyncio
-from collections import defaultdict
+from collections import Counter, defaultdict
 from typing import Final, get_args
 
 from methods.errors import PromptUnusable, UserError
@@ -12,6 +12,9 @@ from resources.llm.watchdog import waits_for
 
 FIRST_RESULTS = 20
 """A model is given up if this many first results all failed for the same reason."""
+FROM_OTHERS = 5
+"""At least this many of the failures must be about other candidates than the one with the most
+failures: the answers of one candidate must not give up a judge or an extractor for all."""
 
 Loss = tuple[str, str]
 """Why a result failed: a reason code and a sentence."""
@@ -39,6 +42,9 @@ class Canary:
     Until the first results decide, only as many results are begun as are needed for the decision, so
     that a model without useful answers does not get all requests. `given_up` is the reason why the
     model is not asked any more. `prompt` is set if prompts are tried separately.
+
+    If a stage asks a judge or an extractor about several candidates, FROM_OTHERS holds as well. The
+    failures before it is met are then more than FIRST_RESULTS.
     """
 
     def __init__(self, stage: str, spec: ModelSpec, prompt: str = ""):
@@ -46,6 +52,7 @@ class Canary:
         self._stage, self._model, self._prompt = stage, spec.name, prompt
         self._is_held_to_schemas = spec.sends_schema()
         self._losses: list[Loss] = []
+        self._candidates = Counter[str]()
         # All requests of a batch are submitted at once, so stopping would not save anything.
         self._decided = self._batched = spec.mode == "batch"
         self._places = asyncio.Semaphore(max(FIRST_RESULTS, spec.concurrency))
@@ -62,8 +69,16 @@ class Canary:
         if kind is not None:
             self._places.release()
 
-    def add(self, loss: Loss | None) -> bool:
-        """Count a result; `loss` is its failure, if any. Returns whether it gives the model up."""
+    def add(self, loss: Loss | None, candidates: frozenset[str] = frozenset()) -> bool:
+        """Count a result.
+
+        Args:
+            loss: Its failure, if any.
+            candidates: The candidates that the request was about, if the stage has others, too.
+
+        Returns:
+            Whether the result gives the model up.
+        """
         if loss and loss[0] == HOPELESS and (self._batched or not self._decided):
             first = self.given_up is None
             self.give_up(f"{self._stage} stopped asking {self._model}: {loss[1]}")
@@ -73,11 +88,21 @@ class Canary:
         if loss is None or (self._losses and loss[0] != self._losses[0][0]):
             self._decide()
             return False
+        before = self._n_missing()
         self._losses.append(loss)
-        if len(self._losses) < FIRST_RESULTS:
+        self._candidates.update(candidates)
+        missing = self._n_missing()
+        if missing == before:
+            self._places.release()  # Only a result about another candidate can decide.
+        if missing:
             return False
         self.give_up(self._sentence())
         return True
+
+    def _n_missing(self) -> int:
+        """Return how many more failures, at least, give the model up."""
+        n_losses, n_of_one = len(self._losses), max(self._candidates.values(), default=0)
+        return max(0, FIRST_RESULTS - n_losses, FROM_OTHERS - (n_losses - n_of_one))
 
     def pass_over(self) -> None:
         """End a block without counting a result."""
@@ -110,7 +135,7 @@ class Canary:
         if unread and not self._is_held_to_schemas:
             entry += " (structured_output: true, if the server can be held to a JSON schema)"
         return (
-            f"{self._stage} stopped asking {subject}, as its first {FIRST_RESULTS} results all "
+            f"{self._stage} stopped asking {subject}, as its first {len(self._losses)} results all "
             f"failed with {reason} ({detail.rstrip('.')}): correct what this names "
             f"(the model's server, {entry} or the prompt){then} run again; what was "
             "answered is kept and costs nothing."

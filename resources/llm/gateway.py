@@ -3,7 +3,7 @@
 import asyncio
 import gc
 import logging
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import TypeVar
 
@@ -89,6 +89,7 @@ class Gateway:
         on_progress: OnProgress = no_progress,
         apart: Callable[[T], str] | None = None,
         by_prompt: bool = False,
+        candidates: Callable[[T], frozenset[str]] = lambda _: frozenset(),
     ) -> tuple[list[R], Usage]:
         """Run `work` on every item concurrently; `work` may make several calls for an item.
 
@@ -106,6 +107,8 @@ class Gateway:
                 (failures of the kind `given_up`).
             by_prompt: Whether a model whose first replies to one prompt cannot be used is given up for
                 that prompt only (PromptGivenUp).
+            candidates: Returns the models whose answers an item is about. If they differ between items,
+                failures about one of them do not give up a judge or an extractor for all.
 
         Returns:
             The results in the order of the items, and the usage.
@@ -122,7 +125,7 @@ class Gateway:
             for retries in reversed(range(1 + OUTAGES)):
                 try:
                     return run_until_interrupted(
-                        self._map(stage, items, work, on_progress, apart, by_prompt)
+                        self._map(stage, items, work, on_progress, apart, by_prompt, candidates)
                     )
                 except StoreUnavailable as error:
                     if not retries:
@@ -138,9 +141,12 @@ class Gateway:
         on_progress: OnProgress,
         apart: Callable[[T], str] | None,
         by_prompt: bool,
+        candidates: Callable[[T], frozenset[str]],
     ) -> tuple[list[R], Usage]:
         results: dict[int, R] = {}
         lanes = _lanes(items, apart)
+        # A candidate that all items are about has no others to harm.
+        everywhere = _shared(map(candidates, items))
         trials = Canaries(stage, apart=apart is not None, by_prompt=by_prompt)
         async with (
             background_reports(on_progress) as report,
@@ -152,6 +158,7 @@ class Gateway:
             async def work_on(lane: str, places: Iterator[int]) -> None:
                 for index in places:
                     progress.begin(lane)
+                    calls.set_candidates(candidates(items[index]) - everywhere)
                     # The other items continue, so that the batch gets the requests of all items.
                     with suppress(BatchPending):
                         results[index] = await work(calls, items[index])
@@ -173,7 +180,7 @@ class Gateway:
                 raise _first(group) from None
             again = await calls.submit_batches(len(items) - len(results))
         if again:
-            return await self._map(stage, items, work, on_progress, apart, by_prompt)
+            return await self._map(stage, items, work, on_progress, apart, by_prompt, candidates)
         return [results[index] for index in range(len(items))], calls.usage
 
     def model_calls(self, stage: str, trials: Canaries) -> ModelCalls:
@@ -203,6 +210,12 @@ def _lanes(items: Sequence[T], apart: Callable[[T], str] | None) -> Mapping[str,
     for place, item in enumerate(items):
         lanes.setdefault(apart(item), []).append(place)
     return lanes
+
+
+def _shared(candidates: Iterable[frozenset[str]]) -> frozenset[str]:
+    """Return the candidates that all items are about, apart from items that are about none."""
+    distinct = set(candidates) - {frozenset()}
+    return frozenset.intersection(*distinct) if distinct else frozenset()
 
 
 def _first(error: BaseException) -> BaseException:

@@ -50,6 +50,8 @@ _LOG = logging.getLogger(__name__)
 
 _LEDGER_ONLY: ContextVar[bool] = ContextVar("_LEDGER_ONLY", default=False)
 """Whether the current calls may only use replies of the ledger (`ModelCalls.from_ledger`)."""
+_CANDIDATES: ContextVar[frozenset[str]] = ContextVar("_CANDIDATES", default=frozenset())
+"""The candidates that the current calls are about (`ModelCalls.set_candidates`)."""
 LOOK_UPS_AT_ONCE = 8
 """Concurrent look-ups in a ledger on a database server. Each one uses its own session."""
 
@@ -175,6 +177,10 @@ class ModelCalls:
         finally:
             _LEDGER_ONLY.reset(before)
 
+    def set_candidates(self, candidates: frozenset[str]) -> None:
+        """Set the candidates whose answers the next calls of this task are about (`canary.py`)."""
+        _CANDIDATES.set(candidates)
+
     def trial(self, request: ChatRequest) -> Canary:
         """Return the canary of a request's model. A caller that makes one result of several calls
         enters it as a context manager.
@@ -204,7 +210,9 @@ class ModelCalls:
         if kind in ("text_only", "too_long"):
             trial.pass_over()
             return
-        if not trial.add(None if kind == "refused" else loss):
+        # Failures of the candidate itself count in full.
+        candidates = _CANDIDATES.get() - {request.model}
+        if not trial.add(None if kind == "refused" else loss, candidates):
             return
         assert trial.given_up is not None
         of_prompt = trial.is_of_prompt(loss)

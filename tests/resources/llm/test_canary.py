@@ -148,6 +148,104 @@ def test_only_first_results_that_all_fail_for_one_reason_give_a_model_up(results
     assert (canary.given_up is not None) == is_given_up
 
 
+@pytest.mark.parametrize(
+    ("about", "is_given_up"),
+    [
+        (["a"] * 200, False),
+        (["a"] * 200 + ["b"] * 4, False),
+        (["a"] * 200 + ["b"] * 5, True),
+        (["a", "b"] * 10, True),
+        # Comparisons: the first candidate is in most of them, and the others fail without it, too.
+        (["ab", "ac"] * 50, False),
+        (["ab", "ac"] * 50 + ["bc"] * 5, True),
+    ],
+)
+def test_one_candidate_does_not_give_a_judge_up_for_the_others(about, is_given_up):
+    canary = Canary("s", spec_of())
+
+    results = [canary.add(LOSS, frozenset(candidates)) for candidates in about]
+
+    assert results == [False] * (len(about) - 1) + [is_given_up]
+    assert f"its first {len(about)} results" in (canary.given_up or "") or not is_given_up
+
+
+def ask_about(
+    folder: Path, about: list[frozenset[str]], broken: Callable[[str], bool]
+) -> tuple[list[ParsedReply[int]], int]:
+    """What a judge says of answers of candidates, in this order, and how many requests it got."""
+    requests = entries.requests_of(
+        (f"{number} of {''.join(sorted(names))}?" for number, names in enumerate(about)), "judge"
+    )
+
+    def answer(asked: Asked) -> None:
+        is_rubbish = broken(asked.json["messages"][0]["content"].split(" of ")[1])
+        asked.says("OK") if is_rubbish else asked.says()
+
+    async def ask(calls: ModelCalls, place: int) -> ParsedReply[int]:
+        return await judge(calls, requests[place])
+
+    with answering(answer) as api:
+        replies, _ = make_gateway(folder, api.url).map(
+            "s", range(len(about)), ask, candidates=about.__getitem__
+        )
+        return replies, len(api.received)
+
+
+A, B = frozenset("a"), frozenset("b")
+
+
+@pytest.mark.parametrize(
+    "about",
+    [[A] * 81 + [B] * 30, [frozenset("ab")] * 40 + [frozenset("ac")] * 41 + [B] * 30],
+    ids=["answers", "comparisons"],
+)
+def test_a_candidate_that_confuses_the_judge_leaves_the_others_their_judgments(tmp_path, about):
+    replies, _ = ask_about(tmp_path, about, lambda names: "a" in names)
+
+    assert [reply.value for reply in replies] == [None] * 81 + [1] * 30
+    assert {reply.loss and reply.loss[0] for reply in replies} == {"no_json", None}
+
+
+@pytest.mark.parametrize(
+    ("about", "most"),
+    [
+        # Each item is judged in 22 turns, of one candidate after the other.
+        (([A] * 22 + [B] * 22) * 10, 22 + 2 * 5),
+        ([A, B] * 200, 20 + 5),
+        # All are about one candidate, which has no others to harm.
+        ([A] * 200, 20),
+        ([frozenset(), A] * 100, 20),
+        ([frozenset("ab"), frozenset("ac")] * 100, 20 + 5),
+    ],
+)
+def test_a_judge_that_answers_rubbish_of_all_candidates_is_stopped_early(tmp_path, about, most):
+    n_sent = Counter[str]()
+
+    def is_broken(names: str) -> bool:
+        n_sent["all"] += 1
+        return True
+
+    with pytest.raises(ModelGivenUp):
+        ask_about(tmp_path, about, is_broken)
+
+    assert n_sent["all"] <= most * (1 + MAX_REPAIRS)
+
+
+def test_a_candidate_that_is_broken_itself_is_given_up_next_to_others(tmp_path):
+    with answering(refusing(400, to=is_to_judge)) as api:
+        gateway = make_gateway(tmp_path, api.url)
+        outcomes, _ = gateway.map(
+            "s",
+            in_turn(81),
+            ModelCalls.complete,
+            apart=lambda each: each.model,
+            candidates=lambda each: frozenset([each.model]),
+        )
+
+    assert kinds_of("other", outcomes) == {"answered": 81}
+    assert kinds_of("judge", outcomes) == {"bad_request": 20, "given_up": 61}
+
+
 def test_a_model_that_refuses_answers(tmp_path, api):
     api.answers(content=None, refusal="I would rather not.")
 

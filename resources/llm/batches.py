@@ -46,6 +46,9 @@ _MOST_LISTED = 10_000
 _LINES_PER_REQUEST, _SPARE_LINES = 2, 1_000
 """A file of results may have this many lines for each request of its batch, and these in addition."""
 _MARK = "vlm_loom_batch"
+_ENDS_WITHIN_HOURS = 48
+"""A batch must have ended, with all results, this many hours after its submission: twice its
+`completion_window`."""
 _CLOCKS_DIFFER = 3600.0
 """The most seconds by which the provider's clock may be behind this machine's clock."""
 
@@ -159,6 +162,11 @@ class Batches:
                         await self._store_results(client, spec, batches[0], remote)
                     elif remote is not None:
                         self.state.update_status(name, str(remote.status))
+                        if _is_overdue(batches[0]):
+                            raise BatchError(
+                                f"A batch of {spec.name} has not ended {_ENDS_WITHIN_HOURS} hours "
+                                "after its submission: cancel it at the provider, or run again later."
+                            )
             except ANY_TROUBLE as error:
                 if limit.expired():
                     raise BatchError(_too_slow(spec.name, _BATCH_SECONDS)) from None
@@ -223,7 +231,8 @@ class Batches:
         counts = remote.request_counts
         stated = [getattr(counts, name, None) for name in ("completed", "failed")]
         n_stated = sum(count for count in stated if isinstance(count, int))
-        if 0 < n_lines < n_stated:
+        n_stated = min(n_stated, batch.n_requests)
+        if 0 < n_lines < n_stated and not _is_overdue(batch):
             raise BatchError(
                 f"The results of a batch of {spec.name} have {n_lines} of {n_stated} lines so far: "
                 "run again later."
@@ -297,6 +306,12 @@ class Batches:
                 self.state.discard_unsent(batch)
             raise BatchError(f"A batch for {spec.name} could not be created: {reason}") from None
         self.state.mark_submitted(batch, remote.id)
+
+
+def _is_overdue(batch: Batch) -> bool:
+    """Tell whether the provider had more than enough time for a batch and its results."""
+    seconds = time.time() - datetime.fromisoformat(batch.created_at).timestamp()
+    return seconds > 3600 * _ENDS_WITHIN_HOURS
 
 
 def _require_same_address(batch: Batch, spec: ModelSpec) -> None:

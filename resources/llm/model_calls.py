@@ -14,7 +14,7 @@ from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_aft
 from methods.errors import UnfinishedStep, UserError
 from resources.images.store import ImageNotStored
 from resources.llm.attempt import attempt
-from resources.llm.batches import Batches
+from resources.llm.batches import BatchError, Batches
 from resources.llm.budget import BudgetReached
 from resources.llm.canary import (
     FIRST_RESULTS,
@@ -356,11 +356,20 @@ class ModelCalls:
         request, spec, _, key = keyed
         state = self._batches.state
         stored, item = await self._look_up(key)
+        trouble = ""
         if item and item.state == "waiting":
-            await self._batches.poll(item.batch)
+            try:
+                await self._batches.poll(item.batch)
+            except BatchError as error:
+                if not self.trials.apart:
+                    raise
+                trouble = str(error)
+                self.trials.give_up(spec, trouble)
             stored, item = await self._look_up(key)
         if stored:
             return stored
+        if item and item.state == "waiting" and trouble:
+            return Failure(key, "given_up", trouble)
         if item and item.state == "waiting":
             self._awaited.add(item.batch)
             return None

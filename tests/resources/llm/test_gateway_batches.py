@@ -24,8 +24,8 @@ from resources.llm.canary import ModelGivenUp
 from resources.llm.estimate import highest_cost
 from resources.llm.ledger import Call, Ledger
 from resources.llm.ledger.batch_state import BatchState, FailedRequest
-from resources.llm.model_calls import BatchPending, WaitingForBatch
-from resources.llm.request import ChatRequest, Completion, Failure, request_key
+from resources.llm.model_calls import BatchPending, ModelCalls, WaitingForBatch
+from resources.llm.request import ChatRequest, Completion, Failure, Outcome, request_key
 from resources.mock_server.process import MockServerProcess
 from tests.doubles.batch_api import BatchServer
 from tests.resources.llm.entries import (
@@ -34,6 +34,7 @@ from tests.resources.llm.entries import (
     batch_result,
     charges_of,
     gateway_of,
+    kinds,
     questions,
     spec_of,
 )
@@ -527,3 +528,76 @@ def test_a_list_of_batches_without_an_end_is_a_sentence_and_the_batch_is_not_giv
 
     assert message.startswith("The server of it lists more than 20 batches that are newer ")
     assert len(state(tmp_path).batches(still_open=True)) == 1
+
+
+def ask_next_to_live(folder: Path, api: BatchServer) -> list[Outcome]:
+    """30 requests in a batch, and as many to a live model that is isolated from it."""
+    gateway = gateway_of(folder, {"it": entry_on(api), "live": entry_on(api, "live")})
+    requests = [*questions(30), *questions(30, "live", temperature=1)]
+    return gateway.map("s", requests, ModelCalls.complete, apart=lambda each: each.model)[0]
+
+
+def claim_more(api: BatchServer) -> None:
+    """Only the first result of a batch is in its file, and its server counts many more."""
+    api.finish()
+    for batch in api.batches:
+        file = batch["output_file_id"]
+        api._files[file] = api._files[file].split(b"\n")[0]
+        batch["request_counts"] = {"total": 10**9, "completed": 10**9, "failed": 0}
+
+
+def make_overdue(folder: Path) -> None:
+    with ledger_of(folder)._store.transaction() as connection:
+        connection.exec_driver_sql("UPDATE batches SET created_at = '2026-01-01T00:00:00+00:00'")
+
+
+def test_a_batch_is_not_asked_for_more_lines_than_it_has_requests(tmp_path, api):
+    hand_over(tmp_path, api, 2)
+    api.finish()
+    api.batches[0]["request_counts"] = {"total": 10**9, "completed": 10**9, "failed": 10**9}
+
+    outcomes, _ = make_gateway(tmp_path, api).ask("s", questions(2))
+
+    assert [type(outcome) for outcome in outcomes] == [Completion, Completion]
+
+
+def test_a_batch_whose_lines_never_come_ends_its_own_model_only(tmp_path, api):
+    with pytest.raises(WaitingForBatch):
+        ask_next_to_live(tmp_path, api)
+    claim_more(api)
+    outcomes = ask_next_to_live(tmp_path, api)
+
+    assert [type(outcome) for outcome in outcomes[30:]] == [Completion] * 30
+    ended = Counter(kinds(outcomes[:30]))
+    assert ended == {"answered": 1, "given_up": 29}, "what came is used"
+    (given_up, *_) = [outcome.detail for outcome in outcomes if isinstance(outcome, Failure)]
+    assert given_up == ("The results of a batch of it have 1 of 30 lines so far: run again later.")
+
+
+def test_a_batch_whose_lines_never_come_is_lost_in_the_end(tmp_path, api):
+    hand_over(tmp_path, api, 30)
+    claim_more(api)
+    with pytest.raises(BatchError, match="have 1 of 30 lines so far: run again later"):
+        make_gateway(tmp_path, api).ask("s", questions(30))
+    make_overdue(tmp_path)
+    # The missing requests are submitted again, as often as those of any batch.
+    with pytest.raises(WaitingForBatch, match="with 29 of its items"):
+        make_gateway(tmp_path, api).ask("s", questions(30))
+
+    assert len(state(tmp_path).batches(still_open=True)) == 1
+
+
+def test_a_batch_that_never_ends_keeps_the_others_waiting_for_two_days_at_most(tmp_path, slow):
+    for _ in range(2):
+        with pytest.raises(WaitingForBatch):
+            ask_next_to_live(tmp_path, slow)
+    make_overdue(tmp_path)
+
+    outcomes = ask_next_to_live(tmp_path, slow)
+
+    assert Counter(kinds(outcomes)) == {"answered": 30, "given_up": 30}
+    assert outcomes[0].detail == (
+        "A batch of it has not ended 48 hours after its submission: cancel it at the provider, or run "
+        "again later."
+    )
+    assert len(state(tmp_path).batches(still_open=True)) == 1, "its answers may come yet"

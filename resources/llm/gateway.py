@@ -3,7 +3,7 @@
 import asyncio
 import gc
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import TypeVar
 
@@ -118,14 +118,15 @@ class Gateway:
             ModelGivenUp: All first results of a model failed for one reason.
             BudgetReached: The next call could exceed the run's budget.
             WaitingForBatch: Items wait for a batch.
-            BatchError: A batch cannot be submitted.
+            BatchError: A batch cannot be submitted or polled, and models are not isolated.
             StoreError: The ledger cannot be read or written, or was moved.
         """
         with _without_old_objects():
             for retries in reversed(range(1 + OUTAGES)):
                 try:
+                    trials = Canaries(stage, apart=apart is not None, by_prompt=by_prompt)
                     return run_until_interrupted(
-                        self._map(stage, items, work, on_progress, apart, by_prompt, candidates)
+                        self._map(stage, items, work, on_progress, apart, candidates, trials, {})
                     )
                 except StoreUnavailable as error:
                     if not retries:
@@ -140,14 +141,13 @@ class Gateway:
         work: Callable[[ModelCalls, T], Awaitable[R]],
         on_progress: OnProgress,
         apart: Callable[[T], str] | None,
-        by_prompt: bool,
         candidates: Callable[[T], frozenset[str]],
+        trials: Canaries,
+        results: dict[int, R],
     ) -> tuple[list[R], Usage]:
-        results: dict[int, R] = {}
-        lanes = _lanes(items, apart)
+        lanes = _lanes(items, apart, results)
         # A candidate that all items are about has no others to harm.
         everywhere = _shared(map(candidates, items))
-        trials = Canaries(stage, apart=apart is not None, by_prompt=by_prompt)
         async with (
             background_reports(on_progress) as report,
             self.model_calls(stage, trials) as calls,
@@ -180,7 +180,10 @@ class Gateway:
                 raise _first(group) from None
             again = await calls.submit_batches(len(items) - len(results))
         if again:
-            return await self._map(stage, items, work, on_progress, apart, by_prompt, candidates)
+            _, later = await self._map(
+                stage, items, work, on_progress, apart, candidates, trials, results
+            )
+            calls.usage.add(later)
         return [results[index] for index in range(len(items))], calls.usage
 
     def model_calls(self, stage: str, trials: Canaries) -> ModelCalls:
@@ -202,13 +205,14 @@ class Gateway:
         self.ledger.close()
 
 
-def _lanes(items: Sequence[T], apart: Callable[[T], str] | None) -> Mapping[str, Sequence[int]]:
-    """Return the indexes of the items of each model, or of all items in one lane."""
-    if apart is None:
-        return {ALL_MODELS: range(len(items))}
+def _lanes(
+    items: Sequence[T], apart: Callable[[T], str] | None, results: Container[int]
+) -> Mapping[str, Sequence[int]]:
+    """Return the indexes of the items without a result by model, or of all of them in one lane."""
     lanes: dict[str, list[int]] = {}
     for place, item in enumerate(items):
-        lanes.setdefault(apart(item), []).append(place)
+        if place not in results:
+            lanes.setdefault(apart(item) if apart else ALL_MODELS, []).append(place)
     return lanes
 
 

@@ -305,21 +305,29 @@ class ModelCalls:
             n_waiting: The number of items that raised BatchPending.
 
         Returns:
-            True if the stage must run again at once, as another process has answered all requests.
+            True if the items that wait must be worked on again at once: another process has answered
+            all requests, or the batch of a model that is isolated from others could not be submitted.
 
         Raises:
             WaitingForBatch: Items wait for a batch.
             BudgetReached: The budget did not allow all requests.
             BatchError: A batch could not be submitted.
         """
+        is_refused = False
         for name, pending in self._pending.items():
             spec = self.context.registry.model(name)
-            self._awaited |= await self._batches.submit(
-                spec, self.stage, self.context.run, list(pending.values()), self.context.images
-            )
+            try:
+                self._awaited |= await self._batches.submit(
+                    spec, self.stage, self.context.run, list(pending.values()), self.context.images
+                )
+            except BatchError as error:
+                if not self.trials.apart:
+                    raise
+                self.trials.give_up(spec, str(error))
+                is_refused = True
         if self._budget_error:
             raise self._budget_error
-        if n_waiting and not self._awaited:
+        if is_refused or (n_waiting and not self._awaited):
             return True
         if n_waiting:
             self._batches.state.wait(self.context.run, self._awaited)

@@ -26,6 +26,7 @@ from resources.llm.ledger import Call, Ledger
 from resources.llm.ledger.batch_state import BatchState, FailedRequest
 from resources.llm.model_calls import BatchPending, ModelCalls, WaitingForBatch
 from resources.llm.request import ChatRequest, Completion, Failure, Outcome, request_key
+from resources.llm.usage import Usage
 from resources.mock_server.process import MockServerProcess
 from tests.doubles.batch_api import BatchServer
 from tests.resources.llm.entries import (
@@ -530,11 +531,15 @@ def test_a_list_of_batches_without_an_end_is_a_sentence_and_the_batch_is_not_giv
     assert len(state(tmp_path).batches(still_open=True)) == 1
 
 
-def ask_next_to_live(folder: Path, api: BatchServer) -> list[Outcome]:
+def map_next_to_live(folder: Path, api: BatchServer, **entry: Any) -> tuple[list[Outcome], Usage]:
     """30 requests in a batch, and as many to a live model that is isolated from it."""
-    gateway = gateway_of(folder, {"it": entry_on(api), "live": entry_on(api, "live")})
+    gateway = gateway_of(folder, {"it": entry_on(api) | entry, "live": entry_on(api, "live")})
     requests = [*questions(30), *questions(30, "live", temperature=1)]
-    return gateway.map("s", requests, ModelCalls.complete, apart=lambda each: each.model)[0]
+    return gateway.map("s", requests, ModelCalls.complete, apart=lambda each: each.model)
+
+
+def ask_next_to_live(folder: Path, api: BatchServer) -> list[Outcome]:
+    return map_next_to_live(folder, api)[0]
 
 
 def claim_more(api: BatchServer) -> None:
@@ -601,3 +606,13 @@ def test_a_batch_that_never_ends_keeps_the_others_waiting_for_two_days_at_most(t
         "again later."
     )
     assert len(state(tmp_path).batches(still_open=True)) == 1, "its answers may come yet"
+
+
+def test_a_batch_that_cannot_be_submitted_ends_its_own_model_only(tmp_path, api):
+    outcomes, usage = map_next_to_live(tmp_path, api, base_url=api.base_url + "/nothing")
+
+    assert Counter(kinds(outcomes)) == {"answered": 30, "given_up": 30}
+    assert outcomes[0].detail.startswith("A batch for it could not be uploaded: ")
+    # The live calls are made, and counted, once.
+    assert (api.n_live, usage.calls, usage.cache_hits) == (30, 30, 0)
+    assert usage.cost_usd > 0

@@ -175,10 +175,11 @@ def test_no_answer_costs_no_call_and_decides_at_the_floor(answers, statuses, out
 @pytest.mark.parametrize(("judges", "is_apart"), [("jj", False), ("jk", True)])
 def test_a_judge_that_fails_ends_the_stage_unless_there_are_others(judges, is_apart):
     contests: list[Any] = [
-        SimpleNamespace(judge=judge, design=iter([["a question"]])) for judge in judges
+        SimpleNamespace(judge=judge, design=iter([[QUESTION]])) for judge in judges
     ]
     llm = Mock()
     llm.map.side_effect = RuntimeError
     with pytest.raises(RuntimeError):
         ask_in_rounds(llm, "s", contests, Mock(), Mock())
     assert (llm.map.call_args.kwargs["apart"] is not None) == is_apart
+    assert llm.map.call_args.kwargs["candidates"](0) == {"x", "y"}

@@ -144,14 +144,19 @@ def _scalars(fields: dict[str, object]) -> dict[str, str]:
 
 def _message(value: object) -> str:
     """Find the message of an error in a text, in the usual fields of a dictionary, or in a list."""
+    # Parsing HTML takes time even for short texts, and a body can have any number of them.
+    return _plain_text(_raw_message(value))
+
+
+def _raw_message(value: object) -> str:
     if isinstance(value, str):
-        return _plain_text(value)
+        return value[:_LONGEST].strip()
     if isinstance(value, list):
-        return "; ".join(filter(None, map(_message, value[:5])))
+        return "; ".join(filter(None, map(_raw_message, value[:5])))
     if not isinstance(value, dict):
         return ""
     message = next(
-        (words for name in _MESSAGE if name in value and (words := _message(value[name]))), ""
+        (words for name in _MESSAGE if name in value and (words := _raw_message(value[name]))), ""
     )
     place = value.get("loc")
     if isinstance(place, list) and message:

@@ -1,7 +1,10 @@
 """Errors of many servers: the kind of each by its words, and the setting that the user is told."""
 
 import pytest
+from selectolax.lexbor import LexborHTMLParser
 
+from methods.untrusted_html import parse_html
+from resources.llm import server_errors
 from resources.llm.error_advice import advised
 from resources.llm.error_kinds import kind_of, passes, refused_parameter, refuses_schema
 from resources.llm.ledger.batch_state import FailedRequest
@@ -206,6 +209,24 @@ def test_no_field_of_an_error_keeps_a_large_body():
     text = "x" * 1_000_000
     for body in ({"error": {"message": text, "code": text}}, text, {"a": text}):
         assert max(len(str(field)) for field in read_error(400, body)) == 20_000
+
+
+def test_html_is_parsed_once_in_a_message_of_many_texts(monkeypatch: pytest.MonkeyPatch) -> None:
+    parsed: list[str] = []
+
+    def parse(html: str, *limits: int, **options: bool) -> LexborHTMLParser:
+        parsed.append(html)
+        return parse_html(html, *limits, **options)
+
+    monkeypatch.setattr(server_errors, "parse_html", parse)
+    texts: object = "<p>broken</p>"
+    for _ in range(4):
+        texts = [texts] * 5
+
+    error = error_in_reply({"choices": [{"error": texts}]})
+
+    assert error is not None and error.message.startswith("broken")
+    assert len(parsed) == 1
 
 
 IT = {"api_key_env": "IT_KEY"}

@@ -225,6 +225,7 @@ def _split(text: str) -> ModelText | None:
     marks = _marks(text)
     if not any(mark.counts for mark in marks):
         return None
+    start_of_last = _start_of_last_marks(text, marks)
     begins = _BEGINS.match(text)
     position = begins.end() if begins else 0
     answer: list[str] = []
@@ -243,7 +244,7 @@ def _split(text: str) -> ModelText | None:
             continue
         is_split = True
         if not mark.opens:
-            if any(reasoning) and _nothing_follows(text, marks, place):
+            if any(reasoning) and place >= start_of_last:
                 answer.append(before)
             else:
                 reasoning += [*answer, before]
@@ -297,13 +298,15 @@ def _end_of(marks: list[_Mark], place: int) -> int | None:
     return next(reversed(ends or counted or others), None)
 
 
-def _nothing_follows(text: str, marks: list[_Mark], place: int) -> bool:
-    """Whether only marks follow the mark at index `place`."""
+def _start_of_last_marks(text: str, marks: list[_Mark]) -> int:
+    """The index of the first mark that only marks follow."""
     if len(marks) == _MOST_MARKS:
-        return False
-    ends = [mark.end for mark in marks[place:]]
-    starts = [*(mark.start for mark in marks[place + 1 :]), len(text)]
-    return all(says_nothing(text[end:start]) for end, start in zip(ends, starts, strict=True))
+        return _MOST_MARKS
+    place, end = len(marks), len(text)
+    while place and says_nothing(text[marks[place - 1].end : end]):
+        place -= 1
+        end = marks[place].start
+    return place
 
 
 def _channels(text: str) -> ModelText | None:

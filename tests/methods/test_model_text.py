@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from methods import model_text
 from methods.choice.strict import read_letter
 from methods.evaluation.english_refusals import is_refusal
 from methods.evaluation.rating import read_rating
@@ -139,6 +140,20 @@ def test_the_longest_text_is_split_in_time_that_grows_with_its_length(unit, begi
     split: ModelText = without_reasoning(text)
     assert len(split.answer) + len(split.reasoning) <= len(text)
     assert says_nothing(text) == (unit == "\u200b" and not begins)
+
+
+def test_the_text_between_closing_marks_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts: list[str] = []
+
+    def check(text: str) -> bool:
+        texts.append(text)
+        return says_nothing(text)
+
+    monkeypatch.setattr(model_text, "says_nothing", check)
+    text = "B" + "</think>" + ("          " + "</think>") * 100
+
+    assert without_reasoning(text) == ("", "B")
+    assert len("".join(texts)) <= len(text)
 
 
 READERS: dict[str, Callable[[str], object]] = {

@@ -25,6 +25,9 @@ _MOST_STARTS, _MOST_REPAIRS = 2_000, 50
 """The most opening braces of a reply that are tried, and the most damaged objects that are repaired."""
 _MOST_REPAIRED = 3 * MOST_CHARACTERS
 """The most characters of a reply that are repaired in total: the longest object with three ends."""
+_MOST_DAMAGED = MOST_DEPTH * MOST_CHARACTERS
+"""The most characters of a reply that are read in damaged objects: all objects inside a damaged one are
+tried, too."""
 _QUOTES = "\"'`“”„‘’«»「」『』＂"
 _QUOTE = rf"[{_QUOTES}*_\s]*"
 _MARKS = _QUOTES + "*_" + "".join(filter(str.isspace, map(chr, range(0x3001))))
@@ -67,14 +70,6 @@ class ReplyObject(NamedTuple):
     end: int
     is_whole: bool
 
-    @property
-    def is_quoted(self) -> bool:
-        """Whether prose stands before and after the object, as around a quotation."""
-        end = self.end if self.is_whole else self.text.rfind("}") + 1
-        return not (
-            _NO_PROSE.fullmatch(self.text, 0, self.start) or _NO_PROSE.fullmatch(self.text, end)
-        )
-
     def text_or_around(self, name: str) -> str:
         """Return the text under a name, or the text before the object, or else the text after it.
 
@@ -111,13 +106,22 @@ def objects_in(
     names = {_plain(name): name for name in (*short, *texts)}
     objects = _objects(text, names, short)
     if not objects and "｛" in text:
-        objects = _objects(text.translate({ord("｛"): "{", ord("｝"): "}"}), names, short)
+        text = text.translate({ord("｛"): "{", ord("｝"): "}"})
+        objects = _objects(text, names, short)
+    before = _NO_PROSE.match(text)
+    assert before is not None
+    last_end, no_prose_after = text.rfind("}") + 1, len(text)
     for reply_object in objects:
         require_unicode(reply_object.values)
-        if reply_object.is_quoted and not reply_object.values.keys().isdisjoint(short):
+        end = reply_object.end if reply_object.is_whole else last_end
+        is_first = reply_object.start <= before.end()
+        if is_first or end >= no_prose_after or reply_object.values.keys().isdisjoint(short):
+            continue
+        if not _NO_PROSE.fullmatch(text, end):
             raise ParseError(
                 "quoted_object", "The reply has text before and after a JSON object. Send it alone."
             )
+        no_prose_after = end
     return [each for each in objects if each.is_whole or not only_whole]
 
 
@@ -212,15 +216,16 @@ def _without_open_fence(text: str) -> str:
 def _objects(text: str, names: Mapping[str, str], short: Sequence[str]) -> list[ReplyObject]:
     objects: list[ReplyObject] = []
     start = text.find("{")
-    n_starts = n_repairs = n_characters = 0
-    while start >= 0 and n_starts < _MOST_STARTS:
+    n_starts = n_repairs = n_characters = n_damaged = 0
+    while start >= 0 and n_starts < _MOST_STARTS and n_damaged < _MOST_DAMAGED:
         n_starts += 1
         end = start + 1
         try:
             value, after = json_at(text, start)
         except NestingError:
             return objects  # The objects nested in it are nested too deeply, too.
-        except ValueError:
+        except ValueError as error:
+            n_damaged += getattr(error, "pos", len(text)) - start
             if n_repairs < _MOST_REPAIRS:
                 n_repairs += 1
                 repaired, n_read = _repaired(

@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+from unittest.mock import Mock
 
 import json_repair
 import pytest
@@ -9,7 +10,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from methods.evaluation.grades import read_grade
-from methods.prompts import parsing
+from methods.json_text import MOST_DEPTH
+from methods.prompts import parsing, reply_objects
 from methods.prompts.messages import Image, Message, Text
 from methods.prompts.reply_objects import MOST_CHARACTERS, objects_in, reply_object
 from tests.methods.refusals import reason_of
@@ -207,3 +209,25 @@ def test_many_values_of_many_names_are_read_in_bounded_time() -> None:
     pairs = ", ".join(f"'{name}': {value}" for name in names for value in range(60))
     found = objects_in(f"{{{pairs}}}", names)
     assert [each.values for each in found] == [dict.fromkeys(names, value) for value in range(60)]
+
+
+def test_the_text_around_many_objects_is_searched_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    pattern = Mock(wraps=reply_objects._NO_PROSE)
+    monkeypatch.setattr(reply_objects, "_NO_PROSE", pattern)
+
+    assert rated("Well " + '{"Rating": ""}' * 100 + "-" * 1_000) == [""] * 100
+    assert len(pattern.mock_calls) <= 2
+
+
+def test_the_damaged_text_that_is_decoded_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    decode, lengths = reply_objects.json_at, []
+
+    def counted(text: str, start: int) -> tuple[object, int]:
+        lengths.append(len(text) - start)
+        return decode(text, start)
+
+    monkeypatch.setattr(reply_objects, "json_at", counted)
+    for end in ("", '{"b": 1, "b": 2}'):
+        lengths.clear()
+        assert rated('{"a":' * 90 + "[" + "1," * 200_000 + end) == []
+        assert sum(lengths[:-1]) <= MOST_DEPTH * MOST_CHARACTERS

@@ -14,8 +14,10 @@ from collections.abc import Iterable
 _BLANKS = " \u00a0\u2009\u202f"
 _NUMBER = re.compile(
     rf"(?<![\w.])(?P<sign>[-+\u2212]?)(?P<digits>(?:\d++|(?=\.\d))(?:[.,'’]\d++|[{_BLANKS}]\d{{3}}(?!\d))*+)"
-    r"(?P<exponent>(?:[eE][-+]?\d++)?+)(?!\w)"
+    r"(?:(?P<exponent>(?:[eE][-+]?\d++)?+)(?!\w))?"
 )
+"""A number. Without its exponent, which may be empty, it is a part of a word, and no other number is
+searched in it."""
 _POINT = re.compile(
     rf"[1-9]\d{{0,2}}(?:([,'’{_BLANKS}])\d{{3}})(?:\1\d{{3}})*(?:\.\d+)?|\d*(?:\.\d+)?"
 )
@@ -63,7 +65,8 @@ def last_number(answer: str) -> float | None:
     Returns:
         The number; None if there is none, or if the last one can be read in several ways (1,2,3).
     """
-    last = next(iter(deque(_NUMBER.finditer(answer), maxlen=1)), None)
+    numbers = (match for match in _NUMBER.finditer(answer) if match["exponent"] is not None)
+    last = next(iter(deque(numbers, maxlen=1)), None)
     if last is None:
         return None
     digits, sign = last["digits"], last["sign"].replace("\u2212", "-")

@@ -33,6 +33,8 @@ def parse_rewrites(text: str, original: str, n_rewrites: int) -> list[str]:
     tokens = image_tokens(original)
     rewrites: list[str] = []
     for rewrite in lines_of(text):
+        if len(rewrites) == n_rewrites:
+            break
         if rewrite == original or rewrite in rewrites:
             continue
         if image_tokens(rewrite) == tokens:
@@ -41,7 +43,7 @@ def parse_rewrites(text: str, original: str, n_rewrites: int) -> list[str]:
         raise ParseError(
             "too_few_rewrites", f"{len(rewrites)} usable rewrites of {n_rewrites} asked for."
         )
-    return rewrites[:n_rewrites]
+    return rewrites
 
 
 def lines_of(text: str) -> list[str]:

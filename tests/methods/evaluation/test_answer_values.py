@@ -2,6 +2,7 @@
 
 import pytest
 
+from methods.evaluation import answer_values
 from methods.evaluation.answer_lengths import REFERENCES, length_rows
 from methods.evaluation.answer_values import is_near, last_number, listed_texts, set_f1
 from methods.evaluation.english_refusals import MOST_WORDS, is_refusal
@@ -51,6 +52,12 @@ def test_the_parts_of_a_list() -> None:
 )
 def test_the_last_number(answer: str, number: float | None) -> None:
     assert last_number(answer) == number
+
+
+def test_a_list_of_numbers_that_a_letter_continues_is_searched_once() -> None:
+    answer = "It is 5: " + "1," * 100 + "1x"
+    assert last_number(answer) == 5.0
+    assert [match[0] for match in answer_values._NUMBER.finditer(answer)] == ["5", answer[9:-1]]
 
 
 def test_a_number_within_a_tolerance():

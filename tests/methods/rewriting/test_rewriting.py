@@ -1,8 +1,11 @@
 """Rewrites: same tokens, other words, none twice, and whether one can stand for its question."""
 
+from unittest.mock import Mock
+
 import numpy as np
 import pytest
 
+from methods import rewriting
 from methods.prompts.parsing import ParseError
 from methods.rewriting import checks, parse_rewrites
 from tests.methods.refusals import reason_of
@@ -45,6 +48,13 @@ def test_the_original_and_repeats_do_not_count_and_tokens_may_stand_anywhere():
     # Tokens may stand anywhere in a rewrite.
     line = "Look at <image-1> (<ImageHere>): what is there?"
     assert rewrites_of(line, original=ORIGINAL) == [line]
+
+
+def test_lines_after_the_last_rewrite_are_not_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    compared = Mock(wraps=rewriting.image_tokens)
+    monkeypatch.setattr(rewriting, "image_tokens", compared)
+    assert rewrites_of(*(f"Name {n}!" for n in range(1_000)), n=2) == ["Name 0!", "Name 1!"]
+    assert compared.call_count == 3
 
 
 @pytest.mark.parametrize(

@@ -256,8 +256,8 @@ def _repaired(
         span = text[start:end]
         if len(span) > min(MOST_CHARACTERS, most - n_characters):
             continue
-        if span.count("{") + span.count("[") > MOST_DEPTH:
-            continue
+        if max(span.count("{") + span.count("["), span.count("}") + span.count("]")) > MOST_DEPTH:
+            continue  # json-repair searches the rest of a text at each of them.
         n_characters += len(span)
         if not any(name in _plain(span) for name in names):
             break

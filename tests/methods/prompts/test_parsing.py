@@ -204,6 +204,14 @@ def test_the_damaged_text_that_is_repaired_is_bounded(monkeypatch: pytest.Monkey
     assert 0 < sum(lengths) <= 3 * MOST_CHARACTERS
 
 
+def test_damaged_text_with_many_brackets_is_not_repaired(monkeypatch: pytest.MonkeyPatch) -> None:
+    repair = Mock(wraps=json_repair.loads)
+    monkeypatch.setattr(json_repair, "loads", repair)
+    for mark in "{[}]":
+        rated('{"Rating": 5, "Reason": "' + f"{mark}</" * (MOST_DEPTH + 1))
+        assert all(call.args[0].count(mark) <= MOST_DEPTH for call in repair.call_args_list)
+
+
 def test_many_values_of_many_names_are_read_in_bounded_time() -> None:
     names = [f"score {n}" for n in range(7)]
     pairs = ", ".join(f"'{name}': {value}" for name in names for value in range(60))

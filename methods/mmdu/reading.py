@@ -114,8 +114,9 @@ _OFFER = re.compile(
 )
 """A closing offer of further help. Texts that are read from the image do not match: they are in
 quotation marks or follow a word such as "says"."""
-_LONGEST_OFFER = 1_000
-"""The number of characters at the end of a text that are searched for an offer."""
+_LONGEST_OFFER, _MOST_OFFERS = 1_000, 20
+"""The number of characters at the end of a text that are searched for an offer, and the most offers
+that are removed from a text."""
 _RULE = re.compile(r"[ \t]*(?:-{3,}|\*{3,}|_{3,})")
 
 
@@ -163,22 +164,25 @@ def _read_text(text: str, label: str, n_images: int) -> str:
 def without_additions(text: str) -> str:
     """Remove code fence, label, horizontal rules below and closing offers of help from a text."""
     text = _LABEL.sub("", unfenced(text)).strip()
-    while True:
-        shorter = _without_rule(text)
+    for _ in range(_MOST_OFFERS):
+        shorter = _without_rules(text)
         if offer := _OFFER.search(shorter, max(0, len(shorter) - _LONGEST_OFFER)):
             shorter = shorter[: offer.start()].rstrip()
         if shorter == text:
-            return text
+            break
         text = shorter
-
-
-def _without_rule(text: str) -> str:
-    """The text without horizontal rules below it."""
-    before, _, last_line = text.rpartition("\n")
-    while before and _RULE.fullmatch(last_line):
-        text = before.rstrip()
-        before, _, last_line = text.rpartition("\n")
     return text
+
+
+def _without_rules(text: str) -> str:
+    """The text without horizontal rules below it."""
+    lines = text.split("\n")
+    n = len(lines)
+    while n > 1 and _RULE.fullmatch(lines[n - 1].rstrip()):
+        n -= 1
+        while n > 1 and not lines[n - 1].strip():
+            n -= 1
+    return text if n == len(lines) else "\n".join(lines[:n]).rstrip()
 
 
 def with_references(text: str, n_images: int) -> str:

@@ -1,6 +1,7 @@
 """What is read of questions and answers: the text alone, pictures named in one way; their angles."""
 
 from collections import Counter
+from unittest.mock import Mock
 
 import pytest
 from hypothesis import given
@@ -61,6 +62,17 @@ def test_offers_of_help_at_the_end_go_and_what_only_looks_like_one_stays() -> No
         "The note reads: Feel free to ask. Below it is a number.",
     ]
     assert [*map(reading.without_additions, stay)] == stay
+
+
+def test_offers_that_a_model_repeats_are_searched_a_limited_number_of_times(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pattern = Mock(wraps=reading._OFFER)
+    monkeypatch.setattr(reading, "_OFFER", pattern)
+    assert reading.without_additions("A mill." + " Let me know!\n\n---\n" * 9) == "A mill."
+    pattern.reset_mock()
+    assert reading.without_additions("A mill." + " Let me know!\n" * 100).startswith("A mill.")
+    assert pattern.search.call_count <= 20
 
 
 def test_every_way_to_name_a_picture_that_was_shown_becomes_one() -> None:

@@ -25,6 +25,8 @@ _MOST_STARTS, _MOST_REPAIRS = 2_000, 50
 """The most opening braces of a reply that are tried, and the most damaged objects that are repaired."""
 _MOST_REPAIRED = 3 * MOST_CHARACTERS
 """The most characters of a reply that are repaired in total: the longest object with three ends."""
+_MOST_DOUBLE_QUOTES = 500
+"""The most double quotation marks of a damaged object that is repaired: 125 names with texts."""
 _MOST_DAMAGED = MOST_DEPTH * MOST_CHARACTERS
 """The most characters of a reply that are read in damaged objects: all objects inside a damaged one are
 tried, too."""
@@ -256,8 +258,11 @@ def _repaired(
         span = text[start:end]
         if len(span) > min(MOST_CHARACTERS, most - n_characters):
             continue
+        # json-repair searches the rest of a text at each of these characters.
         if max(span.count("{") + span.count("["), span.count("}") + span.count("]")) > MOST_DEPTH:
-            continue  # json-repair searches the rest of a text at each of them.
+            continue
+        if span.count('"') > _MOST_DOUBLE_QUOTES:
+            continue
         n_characters += len(span)
         if not any(name in _plain(span) for name in names):
             break

@@ -200,16 +200,18 @@ def test_the_damaged_text_that_is_repaired_is_bounded(monkeypatch: pytest.Monkey
         return repair(text, **settings)
 
     monkeypatch.setattr(json_repair, "loads", counted)
-    rated(('{"Reason":"' + 'a"b,c:' * 1_000 + '"Rating": }') * 50)
+    rated(('{"Reason":"' + 'a"b,c:' * 490 + '"Rating": }') * 50)
     assert 0 < sum(lengths) <= 3 * MOST_CHARACTERS
 
 
-def test_damaged_text_with_many_brackets_is_not_repaired(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_damaged_text_with_many_brackets_or_quotation_marks_is_not_repaired(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     repair = Mock(wraps=json_repair.loads)
     monkeypatch.setattr(json_repair, "loads", repair)
-    for mark in "{[}]":
-        rated('{"Rating": 5, "Reason": "' + f"{mark}</" * (MOST_DEPTH + 1))
-        assert all(call.args[0].count(mark) <= MOST_DEPTH for call in repair.call_args_list)
+    for mark, most in {**dict.fromkeys("{[}]", MOST_DEPTH), '"': 500}.items():
+        rated('{"Rating": 5, "Reason": "' + f"{mark}</" * (most + 1))
+        assert all(call.args[0].count(mark) <= most for call in repair.call_args_list)
 
 
 def test_many_values_of_many_names_are_read_in_bounded_time() -> None:

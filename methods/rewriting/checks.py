@@ -35,6 +35,9 @@ LANGUAGE, LEAK = "other_language", "gives_answer_away"
 MEANING, STYLE, NEAR_COPY = "other_meaning", "same_style", "hardly_changed"
 SURPLUS = "more_than_needed"
 """Reasons to leave out a rewrite."""
+MOST_LINES = 20
+"""The most lines of a reply that are read for each rewrite that is needed. Each is compared with all
+rewrites before it."""
 
 
 class SimilarityBand(NamedTuple):
@@ -143,7 +146,7 @@ def read_rewrites(reply: str, question: str, reference: str, n_rewrites: int) ->
         ParseError: `too_few_rewrites`.
     """
     parsed = ParsedRewrites([], [])
-    for line in lines_of(reply):
+    for line in lines_of(reply)[: MOST_LINES * n_rewrites]:
         if fault := fault_in(line, question, reference, parsed.rewrites):
             parsed.lost.append((line, fault))
         else:

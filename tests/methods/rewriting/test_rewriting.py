@@ -134,6 +134,11 @@ def test_usable_lines_are_read_in_order_and_too_few_are_refused_with_the_reasons
     )
 
 
+def test_the_lines_of_a_reply_that_are_compared_are_limited() -> None:
+    lines = "\n".join(f"Please count the mills {'really ' * n}" for n in range(100))
+    assert len(checks.read_rewrites(lines, QUESTION, REFERENCE, 2).rewrites) == 40
+
+
 BAND = checks.SimilarityBand(0.6, 0.98, 0.9)
 
 

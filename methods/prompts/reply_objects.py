@@ -261,7 +261,7 @@ def _repaired(
         # json-repair searches the rest of a text at each of these characters.
         if max(span.count("{") + span.count("["), span.count("}") + span.count("]")) > MOST_DEPTH:
             continue
-        if span.count('"') > _MOST_DOUBLE_QUOTES:
+        if sum(map(span.count, '"“”')) > _MOST_DOUBLE_QUOTES:
             continue
         n_characters += len(span)
         if not any(name in _plain(span) for name in names):

@@ -209,7 +209,7 @@ def test_damaged_text_with_many_brackets_or_quotation_marks_is_not_repaired(
 ) -> None:
     repair = Mock(wraps=json_repair.loads)
     monkeypatch.setattr(json_repair, "loads", repair)
-    for mark, most in {**dict.fromkeys("{[}]", MOST_DEPTH), '"': 500}.items():
+    for mark, most in {**dict.fromkeys("{[}]", MOST_DEPTH), **dict.fromkeys('"“”', 500)}.items():
         rated('{"Rating": 5, "Reason": "' + f"{mark}</" * (most + 1))
         assert all(call.args[0].count(mark) <= most for call in repair.call_args_list)
 

@@ -98,7 +98,7 @@ _LABEL = re.compile(
 part" does not begin with a label, nor does "A320:". Blanks are taken whole, as a model may repeat them
 thousands of times."""
 _OFFER = re.compile(
-    r"""(?:\A|(?<=[.!?。！？\n]))\s*(?:\*\*|__|-{3,}\s*)?(?:please\s+)?
+    r"""(?:\A|(?<=[.!?。！？\n]))\s*+(?:\*\*|__|-{3,}\s*)?(?:please\s+)?
     (?![^.!?\n]*\b(?:says?|said|reads?|writes?|wrote|asks|announces?|declares?|begs|invites|urges)\b)
     (?: let\s+me\s+know(?=\s*[.!]|\s*\Z|,?\s+
           (?:if|whether|in\s+case|what|which|how|should|when|about|your|any|and\s+i)\b)
@@ -109,7 +109,7 @@ _OFFER = re.compile(
       | if\s+you(?:['’]d|\s+would)?\s+(?:have|need|want|like|are\s+interested)\b[^.!?\n]*
         \b(?:let\s+me\s+know|ask|questions?|help|happy|glad|more\s+detail|further|free)
       | (?:i['’]m|i\s+am)\s+(?:happy|glad|here)\s+to\s+(?:help|assist|provide|answer) )
-    [^.!?。！？\n"“”«»]*[.!?。！？]?\s*(?:\*\*|__)?\s*\Z""",
+    [^.!?。！？\n"“”«»]*[.!?。！？]?\s*+(?:\*\*|__)?\s*+\Z""",
     re.IGNORECASE | re.VERBOSE,
 )
 """A closing offer of further help. Texts that are read from the image do not match: they are in

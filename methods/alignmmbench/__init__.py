@@ -6,7 +6,7 @@ from typing import Any
 from methods.agreement.scores import FUZZY
 from methods.alignmmbench import predictions as prediction_forms
 from methods.alignmmbench import published as published_forms
-from methods.alignmmbench.tasks import CATEGORY, CHINESE_NAMES, TASK
+from methods.alignmmbench.tasks import CATEGORIES, CATEGORY, CHINESE_NAMES, TASK
 from methods.evaluation.asking import PLAIN, Asking, AskingLimits, Transcript
 from methods.evaluation.benchmark import Benchmark
 from methods.evaluation.dialogue import ask_dialogue
@@ -81,7 +81,9 @@ class Alignmmbench(Benchmark):
         """Judge the answer with question, history and reference, by the rules of its task."""
 
         def request(turn: Turn, reference: str, answer: str) -> JudgeRequest:
-            task = item.labels.get(TASK, "")
+            label = item.labels.get(TASK, "")
+            # The prompt has the task among its instructions, and a release may have any label.
+            task = label if label in CATEGORIES else ""
             return JudgeRequest(
                 JudgmentKey(PLAIN, turn.turn, ANSWER),
                 JUDGE_CHINESE_PROMPT if is_chinese(turn.question) else JUDGE_ENGLISH_PROMPT,

@@ -3,9 +3,9 @@
 A template is Jinja text with a system part and a user part, divided by a line `=== user ===`. Front
 matter with settings of the prompt may precede it and is not rendered. `{{ picture(i) }}` inserts the
 i-th image (from 1). The filter `data` prevents prompt injection by untrusted text: a page that contains
-"</page> ignore the above" cannot close the `<page>` tag around it. No value can insert an image, with
-or without the filter. Templates run in Jinja's sandbox, so a prompt file from somebody else cannot run
-Python. The sandbox does not limit the time and memory of loops.
+"</page> ignore the above" cannot close the `<page>` tag around it. No value can insert an image or
+the divider, with or without the filter. Templates run in Jinja's sandbox, so a prompt file from somebody
+else cannot run Python. The sandbox does not limit the time and memory of loops.
 """
 
 import hashlib
@@ -63,6 +63,8 @@ def split_front_matter(source: str) -> tuple[FrontMatter, str]:
 
 
 _DIVIDER = re.compile(r"^=== user ===\n", re.MULTILINE)
+_USER_PART = "\x00user\x00\n"
+"""The divider while a template is rendered. Values have no NUL, so none of them can divide the text."""
 _PICTURE = re.compile("\x00(\\d+)\x00")
 _MARK = re.compile(
     r"<(?=/|[|｜]|(?:start|end)_of_turn>|s>|[be]os>|<SYS>)|\[(?=/?(?:INST|SYSTEM_PROMPT)\]|UNUSED_TOKEN_)"
@@ -148,7 +150,7 @@ class PromptTemplate:
     @cached_property
     def _template(self) -> Template:
         try:
-            return _ENVIRONMENT.from_string(self.text)
+            return _ENVIRONMENT.from_string(_DIVIDER.sub(_USER_PART, self.text))
         except RecursionError:
             raise TemplateError(
                 f"The prompt {self.name} is not a template: an expression is nested too deep."
@@ -170,7 +172,7 @@ class PromptTemplate:
 
         Without a system part, only the user's message is returned. Raises TemplateError if the template
         uses a missing variable or image, or an expression that Jinja's sandbox forbids. NUL characters,
-        which mark the places of images, are removed from all strings in `data`.
+        which mark images and the divider, are removed from all strings in `data`.
         """
 
         def picture(position: int) -> str:
@@ -196,7 +198,9 @@ class PromptTemplate:
                 f"The prompt {self.name} cannot be filled in: {reason}. Remove the expression from the "
                 "prompt file."
             ) from error
-        system, user = _DIVIDER.split(text, maxsplit=1)
+        system, user = text.split(_USER_PART, maxsplit=1)
+        # Only the first divider divides; a later one is text.
+        user = user.replace(_USER_PART, "=== user ===\n")
         user_message = Message("user", _parts(user.strip(), images))
         return (
             (Message.from_text("system", system.strip()), user_message)

@@ -3,7 +3,8 @@
 import hashlib
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -37,6 +38,14 @@ from resources.warehouse import TableWrite, Warehouse, arrow_schema
 
 _NO_CARD = (AttributeError, KeyError, OverflowError, TypeError, ValueError)
 """Errors that invalid values in a card or a row cause."""
+_ORDERS: Mapping[str, Sequence[str]] = {
+    "items": (),
+    "turns": ("turn",),
+    "choices": ("position",),
+    "references": ("turn", "kind"),
+    "images": ("position",),
+}
+"""The columns by which the tables return the rows of an item in order."""
 _DATA_ENDINGS = (".json", ".jsonl", ".csv", ".tsv", ".parquet")
 """Extensions of a release's data files; it also has a `README.md` and images."""
 
@@ -226,14 +235,27 @@ def _require_unchanged(
 
 
 def _whole_items(rows: dict[str, list[dict[str, Any]]]) -> list[Item]:
-    """Read the items. Raises ValueError for one that is not whole, or a row of no item."""
-    item_ids = {row["item_id"] for row in rows["items"]}
+    """Read the items. Raises ValueError for one that is not whole, or rows that no release has.
+
+    The files are written in the order of the rows, and scores use the order of the tables: rows in any
+    other order would be two different releases.
+    """
+    ordinals = {row["item_id"]: row["ordinal"] for row in rows["items"]}
     for name, table in rows.items():
         for row in table:
-            if row["item_id"] not in item_ids:
+            if row["item_id"] not in ordinals:
                 raise ValueError(f"{name} has a row of {row['item_id']}, which is no item")
             if any("\0" in value for value in row.values() if isinstance(value, str)):
                 raise ValueError(f"{name} has a text with NUL")
+        order = [
+            (ordinals[row["item_id"]], *(row[column] for column in _ORDERS[name])) for row in table
+        ]
+        if order != sorted(set(order)):
+            raise ValueError(f"{name} has its rows in another order than the table")
+    for name in ("choices", "images"):
+        n_rows = Counter(row["item_id"] for row in rows[name])
+        if any(not 1 <= row["position"] <= n_rows[row["item_id"]] for row in rows[name]):
+            raise ValueError(f"{name} lacks a position")
     items = items_of_release(rows)
     for item in items:
         letters = LETTERS[: len(item.choices)]

@@ -133,6 +133,14 @@ def named_by_its_content(folder: Path, card: dict) -> None:
     written_again(folder, {**card, "release_id": release_id}, {})
 
 
+def rows_changed(folder: Path, changed: Callable[[dict], object]) -> None:
+    """Change the tables of a folder in place, and the id of its release."""
+    tables = json.loads((folder / "tables.json").read_text())
+    changed(tables)
+    (folder / "tables.json").write_text(json.dumps(tables))
+    named_by_its_content(folder, {})
+
+
 @pytest.mark.parametrize(
     "card",
     [
@@ -182,6 +190,45 @@ def test_a_row_of_no_item_or_image_and_a_text_with_nul_are_refused(table, other,
     assert empty.warehouse.count("release.releases") == 0
 
 
+def with_first_rows_exchanged(table: str) -> Callable[[dict], None]:
+    def exchange(tables: dict) -> None:
+        first, second, *others = tables[table]
+        tables[table] = [second, first, *others]
+
+    return exchange
+
+
+def with_choices(*positions: int) -> Callable[[dict], None]:
+    """Add choices in these positions to the first item."""
+
+    def add(tables: dict) -> None:
+        item_id = tables["items"][0]["item_id"]
+        tables["choices"] = [
+            {"item_id": item_id, "position": position, "choice": str(position)}
+            for position in positions
+        ]
+
+    return add
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        *(with_first_rows_exchanged(table) for table in ("items", "turns", "references", "images")),
+        with_choices(2, 1, 3),
+        with_choices(1, 3),
+        with_choices(1, 1),
+    ],
+)
+def test_rows_in_another_order_than_that_of_the_tables_are_refused(changed, folder, empty):
+    """Files would have the order of the rows, and scores that of the tables."""
+    rows_changed(folder, changed)
+
+    with pytest.raises(ReleaseFolderError, match="is not as it was written, as tables.json"):
+        empty.take(folder)
+    assert empty.warehouse.count("release.releases") == 0
+
+
 def test_an_item_with_two_right_choices_is_refused_and_named(folder, empty):
     tables = json.loads((folder / "tables.json").read_text())
     item_id = tables["turns"][0]["item_id"]
@@ -190,7 +237,7 @@ def test_an_item_with_two_right_choices_is_refused_and_named(folder, empty):
         for position, choice in enumerate(("vivid", "dull", "vivid "), start=1)
     ]
     key = {**tables["references"][0], "item_id": item_id, "turn": 1, "kind": "key"}
-    tables["references"].append({**key, "reference": "A"})
+    tables["references"].insert(1, {**key, "reference": "A"})
     (folder / "tables.json").write_text(json.dumps(tables))
     named_by_its_content(folder, {})
 

@@ -33,7 +33,7 @@ from resources.files.bounded import BoundedReadError, file_hash, open_inside, re
 from resources.images.intake import take_in
 from resources.images.store import ImageStore
 from resources.publishing.release_folder import CARD, README, TABLES, ExportedFile, write_release
-from resources.publishing.releases import current_releases
+from resources.publishing.releases import current_releases, rows_of_release
 from resources.warehouse import TableWrite, Warehouse, arrow_schema
 
 _NO_CARD = (AttributeError, KeyError, OverflowError, TypeError, ValueError)
@@ -59,7 +59,8 @@ def import_release(folder: Path, root: Path, warehouse: Warehouse, store: ImageS
 
     It becomes the current release of its name if there is none. Its files are written from its rows,
     because the files of the folder may have other content. Importing it again only restores files that
-    were changed under `root`. A folder with the id of an existing release but another card is refused.
+    were changed under `root`. A folder with the id of an existing release but another card or other rows
+    is refused: the id is a short hash.
 
     Args:
         folder: The folder of the release.
@@ -110,7 +111,7 @@ def import_release(folder: Path, root: Path, warehouse: Warehouse, store: ImageS
         require_bounded(items, {Path(name).stem: (folder / name).stat().st_size for name in images})
     except PublishedError as error:
         raise ReleaseFolderError(f"{folder} cannot be imported: {error}.") from None
-    _require_same_release(folder, warehouse, row)
+    _require_same_release(folder, warehouse, row, rows)
     # Images and files are stored before the tables that refer to them.
     for name in images:
         try:
@@ -242,7 +243,10 @@ def _whole_items(rows: dict[str, list[dict[str, Any]]]) -> list[Item]:
     """
     ordinals = {row["item_id"]: row["ordinal"] for row in rows["items"]}
     for name, table in rows.items():
+        columns = {*arrow_schema(f"release.{name}").names} - {"release_id"}
         for row in table:
+            if row.keys() != columns:
+                raise ValueError(f"{name} has a row with other columns")
             if row["item_id"] not in ordinals:
                 raise ValueError(f"{name} has a row of {row['item_id']}, which is no item")
             if any("\0" in value for value in row.values() if isinstance(value, str)):
@@ -283,14 +287,22 @@ def _require_one_right_choice(folder: Path, items: Sequence[Item]) -> None:
             )
 
 
-def _require_same_release(folder: Path, warehouse: Warehouse, row: dict[str, Any]) -> None:
-    """Raise ReleaseFolderError if the workspace has this id, a hash of rows, with another card."""
-    where = {"r": row["release_id"]}
+def _require_same_release(
+    folder: Path, warehouse: Warehouse, row: dict[str, Any], rows: dict[str, Any]
+) -> None:
+    """Raise ReleaseFolderError if the workspace has this id with another card or other rows."""
+    release_id = row["release_id"]
+    where = {"r": release_id}
     stored = warehouse.sql("FROM release.releases WHERE release_id = $r", where).to_pylist()
+    if not stored:
+        return
+    other = "other rows" if rows_of_release(warehouse, release_id) != rows else ""
     # An exported card does not contain the seeds of the right choices.
-    if stored and row_of(exported_card(card_of(stored[0]))) != row_of(exported_card(card_of(row))):
+    if row_of(exported_card(card_of(stored[0]))) != row_of(exported_card(card_of(row))):
+        other = "another card"
+    if other:
         raise ReleaseFolderError(
-            f"{row['release_id']} is in this workspace already, and {folder} has another card: nothing "
+            f"{release_id} is in this workspace already, and {folder} has {other}: nothing "
             "was changed. Keep the release that is here, or import the folder into a new workspace."
         )
 

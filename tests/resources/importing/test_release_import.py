@@ -14,6 +14,7 @@ from methods import imported_release
 from methods.release import RELEASE_TABLES, ReviewPolicy, id_of_release
 from methods.release_card import edition_of
 from resources.images.store import ImageStore
+from resources.importing import release_import
 from resources.importing.release_import import ReleaseFolderError, import_release
 from resources.publishing.release_folder import write_release
 from resources.publishing.releases import rows_of_release
@@ -175,15 +176,24 @@ def test_a_card_with_a_value_that_no_release_has_is_refused(card, folder, empty,
         ("turns", {"question": "a\0b"}),
         ("turns", {"image_positions": [99]}),
         ("turns", {"turn": 99}),
+        ("items", {"nonce": 5}),
     ],
 )
-def test_a_row_of_no_item_or_image_and_a_text_with_nul_are_refused(table, other, folder, empty):
+def test_a_row_that_no_release_has_is_refused(table, other, folder, empty):
     tables = json.loads((folder / "tables.json").read_text())
     *rows, row = tables[table]
     # A row of no item is one more, so that each item is still whole.
     tables[table] = [*rows, *([row] if "item_id" in other else []), {**row, **other}]
     (folder / "tables.json").write_text(json.dumps(tables))
     named_by_its_content(folder, {})
+
+    with pytest.raises(ReleaseFolderError, match="is not as it was written, as tables.json"):
+        empty.take(folder)
+    assert empty.warehouse.count("release.releases") == 0
+
+
+def test_a_row_that_lacks_a_column_is_refused(folder, empty):
+    rows_changed(folder, lambda tables: tables["images"][0].pop("title"))
 
     with pytest.raises(ReleaseFolderError, match="is not as it was written, as tables.json"):
         empty.take(folder)
@@ -264,6 +274,21 @@ def test_a_release_that_is_here_keeps_its_card(made_in, folder, empty):
         empty.take(folder)
     said = f"{FIRST} is in this workspace already, and {folder} has another card"
     assert said in str(refused.value)
+    assert rows_of(empty.warehouse, FIRST) == before
+    assert everything(empty.home / "releases") == here
+
+
+def test_a_release_that_is_here_keeps_its_rows(made_in, folder, empty, monkeypatch):
+    """The id is a short hash, so somebody may find other rows with the same one."""
+    empty.take(made_in / "releases" / FIRST)
+    before, here = rows_of(empty.warehouse, FIRST), everything(empty.home / "releases")
+    tables = json.loads((folder / "tables.json").read_text())
+    tables["references"][0]["reference"] = "Other words."
+    (folder / "tables.json").write_text(json.dumps(tables))
+    monkeypatch.setattr(release_import, "id_of_release", lambda *_: FIRST)
+
+    with pytest.raises(ReleaseFolderError, match=f"{FIRST} is in .*, and .* has other rows"):
+        empty.take(folder)
     assert rows_of(empty.warehouse, FIRST) == before
     assert everything(empty.home / "releases") == here
 

@@ -15,6 +15,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Generic, NamedTuple, TypeVar
 
@@ -280,11 +281,11 @@ class ImageStore:
         ids = tuple(image_ids)
 
         def make() -> str:
-            grid = draw_grid(
-                len(ids),
-                max_side,
-                lambda place, longest: _shrunk(ids[place], self.read(ids[place]), longest),
+            # An image is decoded once, as items may show it many times.
+            shrunk = cache(
+                lambda image_id, longest: _shrunk(image_id, self.read(image_id), longest)
             )
+            grid = draw_grid(len(ids), max_side, lambda place, longest: shrunk(ids[place], longest))
             return _as_url("image/jpeg", _jpeg(grid))
 
         return self._data_urls.get((ids, max_side), make)

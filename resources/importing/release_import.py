@@ -263,10 +263,13 @@ def _whole_items(rows: dict[str, list[dict[str, Any]]]) -> list[Item]:
     items = items_of_release(rows)
     for item in items:
         letters = LETTERS[: len(item.choices)]
-        for turn in item.turns:
-            positions = set(turn.image_positions)
-            if not positions <= set(range(1, len(item.image_ids) + 1)):
-                raise ValueError(f"{item.item_id} shows an image that it does not have")
+        # An image enters with one turn. An image that entered thousands of times would be decoded
+        # for each of them.
+        positions = [position for turn in item.turns for position in turn.image_positions]
+        if len(set(positions)) < len(positions):
+            raise ValueError(f"{item.item_id} shows an image twice")
+        if not set(positions) <= set(range(1, len(item.image_ids) + 1)):
+            raise ValueError(f"{item.item_id} shows an image that it does not have")
         if not item.turns:
             raise ValueError(f"{item.item_id} has no turn")
         if [turn.turn for turn in item.turns] != [*range(1, len(item.turns) + 1)]:

@@ -123,6 +123,15 @@ def test_a_large_image_is_shown_smaller_never_a_small_one_larger(store):
     assert [max(shown(grid).size) for grid in grids] == [64, 128]
 
 
+def test_a_grid_decodes_an_image_once_however_often_it_shows_it(store, monkeypatch):
+    image_id = store.put(encoded(flat())).image_id
+    ids_read: list[str] = []
+    read = store.read
+    monkeypatch.setattr(store, "read", lambda image: ids_read.append(image) or read(image))
+    store.grid_base64([image_id] * 50, 400)
+    assert ids_read == [image_id]
+
+
 def test_a_photo_lying_on_its_side_is_shown_upright(store):
     image = flat("black", size=(40, 20))
     exif = image.getexif()

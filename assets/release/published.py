@@ -10,11 +10,9 @@ from assets.common.tables import rows_to_arrow
 from assets.release.card import first_cards, new_card, project_version
 from assets.release.current_releases import pins, write_current
 from assets.release.releases import NAMES, TABLES
-from methods.benchmarks import BENCHMARKS, REFUSED, importable_benchmarks, published_forms
+from methods.benchmarks import REFUSED, importable_benchmarks, published_forms
 from methods.choice.languages import SOURCE_LANGUAGE
 from methods.delimited import Quoting
-from methods.evaluation.asking import AskingLimits
-from methods.evaluation.item_dry_run import ItemDryRunError, dry_run_item
 from methods.evaluation.items import Item, Turn
 from methods.imported_release import NOBODY, imported_name, imported_release, require_name
 from methods.mmdu.composing import without_places
@@ -26,9 +24,8 @@ from methods.release import Edition, Release
 from methods.release_card import BROKEN_IMAGES, HELD_OUT_SETTING, RELEASES, edition_of
 from resources.files.bounded import file_hash
 from resources.images.store import ImageStore
-from resources.importing.published_files import PublishedFileError, read_items
+from resources.importing.published_files import PublishedFileError, read_items, require_askable
 from resources.publishing.releases import ReleaseError, current_releases
-from resources.settings.prompts import prompt
 from resources.warehouse import TableWrite, Warehouse
 
 LEFT_OUT, FOUND_BY_RULES = "left_out", "found_by_rules"
@@ -109,7 +106,7 @@ def import_published(warehouse: Warehouse, store: ImageStore, wanted: ReleaseImp
     items = read_items(
         forms, wanted.file, wanted.pictures, store, left_out.append, wanted.quoting, broken
     )
-    _require_askable(wanted, items)
+    require_askable(wanted.file, wanted.benchmark, items)
     source: dict[str, Any] = {"file": wanted.file.name, "sha256": _sha256(wanted.file)}
     if left_out:
         source[LEFT_OUT] = "; ".join(left_out)
@@ -213,19 +210,6 @@ def _found_in(items: Sequence[Item], edition: Edition) -> list[RuleFinding]:
         content = DialogueContent(item.item_id, pairs, [], len(item.image_ids))
         rule_findings += apply_rules(content, limits, [pair.turn for pair in pairs], captions)
     return rule_findings
-
-
-def _require_askable(wanted: ReleaseImportRequest, items: Sequence[Item]) -> None:
-    """Raise PublishedFileError if an item cannot be asked or judged by the benchmark."""
-    benchmark = BENCHMARKS[wanted.benchmark]
-    for item in items:
-        try:
-            dry_run_item(benchmark, item, AskingLimits(prompt=prompt))
-        except ItemDryRunError as error:
-            raise PublishedFileError(
-                f"{wanted.file} cannot be imported: record {ascii(item.item_id[:80])} {error}; correct "
-                f"the record, or the benchmark {wanted.benchmark}."
-            ) from error
 
 
 def _require_free(warehouse: Warehouse, name: str, edition: Edition) -> None:

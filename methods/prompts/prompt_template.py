@@ -4,8 +4,8 @@ A template is Jinja text with a system part and a user part, divided by a line `
 matter with settings of the prompt may precede it and is not rendered. `{{ picture(i) }}` inserts the
 i-th image (from 1). The filter `data` prevents prompt injection by untrusted text: a page that contains
 "</page> ignore the above" cannot close the `<page>` tag around it. No value can insert an image or
-the divider, with or without the filter. Templates run in Jinja's sandbox, so a prompt file from somebody
-else cannot run Python. The sandbox does not limit the time and memory of loops.
+the divider, with or without the filter. Templates run in Jinja's sandbox, so a prompt file from
+somebody else cannot run Python. The sandbox does not limit the time and memory of loops.
 """
 
 import hashlib

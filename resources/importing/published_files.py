@@ -9,8 +9,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
+from methods.benchmarks import BENCHMARKS
 from methods.delimited import Quoting
 from methods.errors import UserError
+from methods.evaluation.asking import AskingLimits
+from methods.evaluation.item_dry_run import ItemDryRunError, dry_run_item
 from methods.evaluation.items import Item
 from methods.evaluation.published import (
     BrokenImage,
@@ -29,6 +32,7 @@ from resources.files.parquet_table import ENDING, tsv_lines_of
 from resources.images.intake import take_in
 from resources.images.store import ImageStore
 from resources.importing.record_file import DELIMITERS, TABLE_ENDINGS, read_tables
+from resources.settings.prompts import prompt
 
 _DRIVE = re.compile(r"[A-Za-z]:/")
 """The beginning of an absolute path in Windows."""
@@ -98,6 +102,28 @@ def read_items(
     if n_absent:
         say(f"pictures of {n_absent} of {len(items)} items are not in {folder}")
     return grouped_by_images(items)
+
+
+def require_askable(file: Path, benchmark_name: str, items: Sequence[Item]) -> None:
+    """Check that a benchmark can ask and judge each item.
+
+    Args:
+        file: The file or folder that the items are from, for the message.
+        benchmark_name: The name of the benchmark.
+        items: The items.
+
+    Raises:
+        PublishedFileError: An item cannot be asked or judged.
+    """
+    benchmark = BENCHMARKS[benchmark_name]
+    for item in items:
+        try:
+            dry_run_item(benchmark, item, AskingLimits(prompt=prompt))
+        except ItemDryRunError as error:
+            raise PublishedFileError(
+                f"{file} cannot be imported: record {ascii(item.item_id[:80])} {error}; correct "
+                f"the record, or the benchmark {benchmark_name}."
+            ) from error
 
 
 def grouped_by_images(items: Sequence[Item]) -> list[Item]:

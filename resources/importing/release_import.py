@@ -9,14 +9,18 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from methods.benchmarks import BENCHMARKS
 from methods.choice.alphabet import LETTERS, NO_CHOICE
 from methods.choice.lettered import equal_to_right, key_of
+from methods.choice.published import require_choices
 from methods.errors import UserError
 from methods.evaluation.items import Item
 from methods.evaluation.published import PublishedError
+from methods.evaluation.published_tables import shortened_id
 from methods.imported_release import require_bounded
 from methods.ingest.image_check import EXTENSION_OF, MAX_BYTES, ImageRejected
 from methods.json_text import from_json
+from methods.naming import nearest
 from methods.release import (
     RELEASE_NAME,
     RELEASE_TABLES,
@@ -25,14 +29,29 @@ from methods.release import (
     held_out,
     id_of_release,
 )
-from methods.release_card import card_markdown, card_of, edition_of, exported_card, row_of
+from methods.release_card import (
+    benchmark_of,
+    card_markdown,
+    card_of,
+    edition_of,
+    exported_card,
+    row_of,
+)
 from methods.release_items import items_of_release
 from resources.files.atomic import write_atomically
 from resources.files.bounded import MOST_BYTES as MOST_FILE_BYTES
 from resources.files.bounded import BoundedReadError, file_hash, open_inside, read_inside
 from resources.images.intake import take_in
 from resources.images.store import ImageStore
-from resources.publishing.release_folder import CARD, README, TABLES, ExportedFile, write_release
+from resources.importing.published_files import require_askable
+from resources.publishing.release_folder import (
+    CARD,
+    MMDU,
+    README,
+    TABLES,
+    ExportedFile,
+    write_release,
+)
 from resources.publishing.releases import current_releases, rows_of_release
 from resources.warehouse import TableWrite, Warehouse, arrow_schema
 
@@ -59,8 +78,8 @@ def import_release(folder: Path, root: Path, warehouse: Warehouse, store: ImageS
 
     It becomes the current release of its name if there is none. Its files are written from its rows,
     because the files of the folder may have other content. Importing it again only restores files that
-    were changed under `root`. A folder with the id of an existing release but another card or other rows
-    is refused: the id is a short hash.
+    were changed under `root`. A folder with the id of an existing release but another card or other
+    rows is refused: the id is a short hash.
 
     Args:
         folder: The folder of the release.
@@ -108,9 +127,19 @@ def import_release(folder: Path, root: Path, warehouse: Warehouse, store: ImageS
         raise _changed(folder, TABLES) from None
     _require_one_right_choice(folder, items)
     try:
+        for item in items:
+            if item.choices:
+                require_choices(f"record {shortened_id(item.item_id)}", item.choices)
         require_bounded(items, {Path(name).stem: (folder / name).stat().st_size for name in images})
     except PublishedError as error:
         raise ReleaseFolderError(f"{folder} cannot be imported: {error}.") from None
+    benchmark = benchmark_of(card) or MMDU
+    if benchmark not in BENCHMARKS:
+        raise ReleaseFolderError(
+            f"{folder} is a release of the benchmark {ascii(benchmark[:80])}, which is not installed: "
+            f"install its package ({nearest(benchmark, [*BENCHMARKS])})."
+        )
+    require_askable(folder, benchmark, items)
     _require_same_release(folder, warehouse, row, rows)
     # Images and files are stored before the tables that refer to them.
     for name in images:
@@ -249,7 +278,11 @@ def _whole_items(rows: dict[str, list[dict[str, Any]]]) -> list[Item]:
                 raise ValueError(f"{name} has a row with other columns")
             if row["item_id"] not in ordinals:
                 raise ValueError(f"{name} has a row of {row['item_id']}, which is no item")
-            if any("\0" in value for value in row.values() if isinstance(value, str)):
+            labels = row.get("labels", {})
+            if not all(isinstance(text, str) for text in labels.values()):
+                raise ValueError(f"{name} has a label that is not a text")
+            texts = [*row.values(), *labels, *labels.values()]
+            if any("\0" in text for text in texts if isinstance(text, str)):
                 raise ValueError(f"{name} has a text with NUL")
         order = [
             (ordinals[row["item_id"]], *(row[column] for column in _ORDERS[name])) for row in table
@@ -274,7 +307,7 @@ def _whole_items(rows: dict[str, list[dict[str, Any]]]) -> list[Item]:
             raise ValueError(f"{item.item_id} has no turn")
         if [turn.turn for turn in item.turns] != [*range(1, len(item.turns) + 1)]:
             raise ValueError(f"{item.item_id} lacks a turn")
-        if letters and key_of(item) not in (None, NO_CHOICE, *letters):
+        if key_of(item) not in (None, *([NO_CHOICE] if letters else []), *letters):
             raise ValueError(f"{item.item_id} has a key of no choice")
     return items
 

@@ -11,6 +11,7 @@ import pytest
 from PIL import Image
 
 from methods import imported_release
+from methods.errors import UserError
 from methods.release import RELEASE_TABLES, ReviewPolicy, id_of_release
 from methods.release_card import edition_of
 from resources.images.store import ImageStore
@@ -179,6 +180,8 @@ def test_a_card_with_a_value_that_no_release_has_is_refused(card, folder, empty,
         ("turns", {"image_positions": [3, 3]}),
         ("turns", {"turn": 99}),
         ("items", {"nonce": 5}),
+        ("items", {"labels": {"topic": None}}),
+        ("items", {"labels": {"topic": "a\0b"}}),
     ],
 )
 def test_a_row_that_no_release_has_is_refused(table, other, folder, empty):
@@ -194,8 +197,16 @@ def test_a_row_that_no_release_has_is_refused(table, other, folder, empty):
     assert empty.warehouse.count("release.releases") == 0
 
 
-def test_a_row_that_lacks_a_column_is_refused(folder, empty):
-    rows_changed(folder, lambda tables: tables["images"][0].pop("title"))
+@pytest.mark.parametrize(
+    "changed",
+    [
+        lambda tables: tables["images"][0].pop("title"),
+        lambda tables: tables["references"][0].update(kind="key", reference="A"),
+    ],
+    ids=["no title", "a key and no choices"],
+)
+def test_a_row_that_lacks_a_column_or_choices_is_refused(changed, folder, empty):
+    rows_changed(folder, changed)
 
     with pytest.raises(ReleaseFolderError, match="is not as it was written, as tables.json"):
         empty.take(folder)
@@ -254,6 +265,27 @@ def test_an_item_with_two_right_choices_is_refused_and_named(folder, empty):
     named_by_its_content(folder, {})
 
     with pytest.raises(ReleaseFolderError, match=f"the item {item_id}, whose right choice A has"):
+        empty.take(folder)
+    assert empty.warehouse.count("release.releases") == 0
+
+
+def test_a_release_of_a_benchmark_that_is_not_installed_is_refused(folder, empty):
+    named_by_its_content(folder, {"benchmark": "mmdo"})
+
+    with pytest.raises(ReleaseFolderError, match="of the benchmark 'mmdo', which is not installed"):
+        empty.take(folder)
+    assert empty.warehouse.count("release.releases") == 0
+
+
+def test_items_that_the_benchmark_cannot_ask_or_that_have_too_many_choices_are_refused(
+    folder, empty
+):
+    rows_changed(folder, lambda tables: tables["turns"][0].update(question="No image."))
+    with pytest.raises(UserError, match="cannot be imported: record '.*' cannot be asked"):
+        empty.take(folder)
+
+    rows_changed(folder, with_choices(*range(1, 31)))
+    with pytest.raises(UserError, match="record '.*' has 30 choices instead of 2 to 10"):
         empty.take(folder)
     assert empty.warehouse.count("release.releases") == 0
 

@@ -25,7 +25,7 @@ from methods.evaluation.sample_logs import as_predictions, of_sample
 from methods.json_text import from_json, storable
 from methods.naming import listed
 from methods.results.submissions import file_name
-from resources.files.bounded import open_file, read_member
+from resources.files.bounded import open_file, open_inside, read_member
 from resources.importing.record_file import limited_rows, read_records, require_small_members
 
 
@@ -122,7 +122,7 @@ def submitted_files(folder: Path, model: str) -> list[Path]:
         The files of all tasks, in the order of their names.
 
     Raises:
-        PredictionError: The folder has no such file, or none of this model.
+        PredictionError: The folder has no such file, none of this model, or a link out of it.
     """
     files = sorted(folder.glob(f"*/*/{SUBMITTED}"))
     named = [file for file in files if file.parent.name.rstrip("-") == file_name(model).rstrip("-")]
@@ -137,6 +137,13 @@ def submitted_files(folder: Path, model: str) -> list[Path]:
             f"{folder} cannot be imported: a folder has files TASK/MODEL/{SUBMITTED}, of which one "
             f"MODEL is {file_name(model)}; {there_are}."
         )
+    for file in named:
+        try:
+            open_inside(folder, file).close()
+        except OSError as error:
+            raise PredictionError(
+                f"{file} cannot be imported: it cannot be read ({error.strerror or error})."
+            ) from None
     return named
 
 

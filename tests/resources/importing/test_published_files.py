@@ -13,6 +13,7 @@ from urllib.parse import quote
 import pytest
 
 from methods import imported_release
+from methods.convbench import published as convbench
 from methods.evaluation.items import Item, Turn
 from methods.evaluation.published import PublishedItem
 from methods.mmbench import published as mmbench
@@ -67,6 +68,15 @@ def refused(folder: Path, store: ImageStore, content: object) -> str:
     said = str(caught.value)
     assert said.count("\n") == 0 and said.endswith(".")
     return said
+
+
+def test_a_table_that_is_a_link_out_of_its_folder_is_not_followed(folder, tmp_path, store):
+    (tmp_path / "secret.csv").write_text("a,b\n1,2\n")
+    (folder / "turns.csv").symlink_to(tmp_path / "secret.csv")
+    with pytest.raises(
+        PublishedFileError, match=r"its file turns.csv cannot be read \(the file is a"
+    ):
+        read_items(convbench, folder, None, store)
 
 
 @pytest.mark.parametrize("start", ["", "./", "/"])

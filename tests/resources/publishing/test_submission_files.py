@@ -239,6 +239,14 @@ def test_mmiu_has_a_folder_for_each_task_and_no_answer_that_is_held_out(held_out
     assert back.counts == {"empty": 1}
 
 
+def test_a_file_of_a_submission_that_is_a_link_out_of_it_is_not_followed(tmp_path):
+    (tmp_path / "secret.json").write_text('[{"a": "A", "question": "q"}]')
+    (tmp_path / "out" / "task" / "a").mkdir(parents=True)
+    (tmp_path / "out" / "task" / "a" / "metadata_info.json").symlink_to(tmp_path / "secret.json")
+    with pytest.raises(PredictionError, match="cannot be imported: .* is a link out of"):
+        read_rows(tmp_path / "out", model="a")
+
+
 @pytest.mark.parametrize("models", [("a",), ("a", "b")])
 def test_a_folder_without_the_model_names_those_that_it_has(models, tmp_path):
     for model in models:

@@ -235,10 +235,13 @@ def _require_unchanged(
     """Verify rows, files and images by their hashes; return the images' names."""
     try:
         reviewed = ReviewPolicy(card["review_policy"], card["review_share"])
-        release_id = id_of_release(card["name"], reviewed, rows, edition_of(card))
+        release_ids = [
+            id_of_release(card["name"], reviewed, ordered, edition_of(card))
+            for ordered in (rows, _as_built(rows))
+        ]
         image_ids = {image["image_id"] for image in rows["images"]}
         # The id is used as the name of a folder.
-        is_named = RELEASE_NAME.fullmatch(card["name"]) and card["release_id"] == release_id
+        is_named = RELEASE_NAME.fullmatch(card["name"]) and card["release_id"] in release_ids
     except _NO_CARD:
         raise _changed(folder, TABLES) from None
     if not is_named:
@@ -262,6 +265,18 @@ def _require_unchanged(
         if image_id not in names or _sha256(folder, names[image_id]) != image_id:
             raise _changed(folder, f"images/{image_id}")
     return [names[image_id] for image_id in sorted(image_ids)]
+
+
+def _as_built(rows: Mapping[str, list[dict[str, Any]]]) -> Mapping[str, list[dict[str, Any]]]:
+    """Put the captions and focus points of an item after its answers, as the id of a ConvBench release
+    that was built hashes them. The tables return the references of each turn together.
+    """
+    ordinals = {row["item_id"]: row["ordinal"] for row in rows["items"]}
+    references = sorted(
+        rows["references"],
+        key=lambda row: (ordinals[row["item_id"]], row["kind"] in ("caption", "focus")),
+    )
+    return {**rows, "references": references}
 
 
 def _whole_items(rows: dict[str, list[dict[str, Any]]]) -> list[Item]:

@@ -143,6 +143,23 @@ def rows_changed(folder: Path, changed: Callable[[dict], object]) -> None:
     named_by_its_content(folder, {})
 
 
+def test_a_release_whose_id_hashes_captions_after_answers_is_imported(folder, empty):
+    """ConvBench's releases are built so; the tables have the references of each turn together."""
+    tables = json.loads((folder / "tables.json").read_text())
+    answers, item_id = tables["references"], tables["items"][0]["item_id"]
+    caption = {**answers[0], "kind": "caption", "reference": "A bridge."}
+    n_answers = sum(row["item_id"] == item_id for row in answers)
+    assert n_answers > 1
+    tables["references"] = [*answers[:n_answers], caption, *answers[n_answers:]]
+    (folder / "tables.json").write_text(json.dumps(tables))
+    named_by_its_content(folder, {})
+    tables = json.loads((folder / "tables.json").read_text())
+    tables["references"] = [answers[0], caption, *answers[1:]]
+    (folder / "tables.json").write_text(json.dumps(tables))
+
+    assert empty.take(folder) == tables["releases"][0]["release_id"]
+
+
 @pytest.mark.parametrize(
     "card",
     [

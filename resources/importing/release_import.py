@@ -30,7 +30,6 @@ from methods.release import (
     id_of_release,
 )
 from methods.release_card import (
-    benchmark_of,
     card_markdown,
     card_of,
     edition_of,
@@ -46,10 +45,10 @@ from resources.images.store import ImageStore
 from resources.importing.published_files import require_askable
 from resources.publishing.release_folder import (
     CARD,
-    MMDU,
     README,
     TABLES,
     ExportedFile,
+    format_of,
     write_release,
 )
 from resources.publishing.releases import current_releases, rows_of_release
@@ -133,7 +132,7 @@ def import_release(folder: Path, root: Path, warehouse: Warehouse, store: ImageS
         require_bounded(items, {Path(name).stem: (folder / name).stat().st_size for name in images})
     except PublishedError as error:
         raise ReleaseFolderError(f"{folder} cannot be imported: {error}.") from None
-    benchmark = benchmark_of(card) or MMDU
+    benchmark = format_of(card)
     if benchmark not in BENCHMARKS:
         raise ReleaseFolderError(
             f"{folder} is a release of the benchmark {ascii(benchmark[:80])}, which is not installed: "

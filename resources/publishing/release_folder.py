@@ -51,6 +51,11 @@ class ChangedReleaseError(UserError):
     """A file in a release's folder was changed; the message says what to do."""
 
 
+def format_of(card: Mapping[str, Any]) -> str:
+    """Return the benchmark whose format the items of a release have, also those of instruction sets."""
+    return benchmark_of(card) or MMDU
+
+
 def image_name(store: ImageStore, image_id: str) -> str:
     """Return the path of an image inside a release's folder."""
     return f"{IMAGES}/{store.path(image_id).name}"
@@ -189,14 +194,14 @@ def _write_texts(
 def _published_files(card: Mapping[str, Any]) -> Mapping[str, str]:
     """Return the files of a release's published formats, with descriptions."""
     benchmark = benchmark_of(card)
-    forms = published_forms(benchmark or MMDU)
+    forms = published_forms(format_of(card))
     files = forms.PUBLISHED_FILES if forms else {}
     return files if benchmark else {DIALOGUES: files[DIALOGUES]}
 
 
 def _published(card: Mapping[str, Any], rows: Rows, store: ImageStore) -> dict[str, Iterable[str]]:
     """Return the texts of a release's published formats. An instruction set only has MMDU's JSON."""
-    forms = published_forms(benchmark_of(card) or MMDU)
+    forms = published_forms(format_of(card))
     if forms is None:
         return {}
     ids: dict[str, str] = {}

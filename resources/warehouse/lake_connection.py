@@ -237,12 +237,13 @@ def lake_error(address: LakeAddress, error: "duckdb.Error") -> Exception:
 def _new_instance(address: LakeAddress, log: Callable[[str], None]) -> "duckdb.DuckDBPyConnection":
     import duckdb
 
-    config = {
-        "temp_directory": f"{home.warehouse_path()}.tmp",
-        # Otherwise a query looks for variables of Python, and an interrupt in that moment is lost.
-        "python_enable_replacements": False,
-    }
-    instance = duckdb.connect(config=config)
+    instance = duckdb.connect(
+        config={
+            "temp_directory": f"{home.warehouse_path()}.tmp",
+            # Otherwise a query looks for variables of Python, and an interrupt in that moment is lost.
+            "python_enable_replacements": False,
+        }
+    )
     load_extensions(instance, address)
     instance.execute(SETTINGS)
     if not address.files.startswith(SCHEME):

@@ -26,8 +26,8 @@ BLOCKING: tuple[Kind, ...] = ("page", "image", "near_duplicate", "question", "an
 SHOWN_WORDS, SHOWN_CHARACTERS = 13, 300
 """The number of words of a shared text that are shown, and the most characters of them."""
 MOST_COMPARED_TURNS = 10
-"""The most turns of a benchmark on the same images that a turn is compared with: those that share the
-most words with it. A copy shares all."""
+"""The most turns of a benchmark on the same images that a turn is compared with: those whose questions,
+and those whose answers, share the most words with it. A copy shares all."""
 
 Row = Mapping[str, Any]
 
@@ -173,6 +173,10 @@ class _Index:
             for asked in benchmark.questions
         }
         self._turns = [*distinct.values()]
+        self._n_words = [
+            len(asked.question.words) + sum(len(answer.words) for answer in asked.answers)
+            for _, asked in self._turns
+        ]
         self._rarity = Rarity(_texts(benchmarks), _texts(instructions))
         self._with: dict[tuple[bool, Words], list[int]] = defaultdict(list)
         for number, (_, question) in enumerate(self._turns):
@@ -181,19 +185,33 @@ class _Index:
 
     def met(self, instruction: Content, question: ItemQuestion) -> Iterator[ContentOverlap]:
         """Find what a turn of an instruction set shares with turns of the benchmarks."""
-        in_common: dict[int, float] = defaultdict(float)
+        in_common: dict[int, dict[bool, float]] = defaultdict(lambda: {True: 0.0, False: 0.0})
         for part in _parts(question):
             if part in self._with and (weight := self._rarity.weight(part[1])):
                 for number in self._with[part]:
-                    in_common[number] += weight
-        on_images: dict[Hashable, list[tuple[float, int]]] = defaultdict(list)
-        for number, n in in_common.items():
+                    in_common[number][part[0]] += weight
+        on_images: dict[Hashable, list[int]] = defaultdict(list)
+        for number, weights in in_common.items():
             # Sums in another order differ in the last digits.
-            if (n_rounded := round(n, 6)) >= LEAST:
+            if round(sum(weights.values()), 6) >= LEAST:
                 benchmark, theirs = self._turns[number]
-                on_images[benchmark.release_id, theirs.about].append((-n_rounded, number))
-        nearest = [sorted(turns)[:MOST_COMPARED_TURNS] for turns in on_images.values()]
-        for number in sorted(number for turns in nearest for _, number in turns):
+                on_images[benchmark.release_id, theirs.about].append(number)
+
+        def nearest(numbers: list[int], of_question: bool) -> list[int]:
+            """Of turns that share as much, a copy has the fewest words."""
+            ranks = {
+                number: (-round(in_common[number][of_question], 6), self._n_words[number], number)
+                for number in numbers
+            }
+            return sorted(numbers, key=ranks.__getitem__)[:MOST_COMPARED_TURNS]
+
+        compared = {
+            number
+            for numbers in on_images.values()
+            for of_question in (True, False)
+            for number in nearest(numbers, of_question)
+        }
+        for number in sorted(compared):
             benchmark, theirs = self._turns[number]
             imported = instruction.imported or benchmark.imported
             for kind, text in self._kinds(theirs, question, imported):

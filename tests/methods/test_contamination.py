@@ -295,8 +295,8 @@ def test_a_turn_is_compared_with_the_nearest_of_many_turns_on_the_same_images(
     monkeypatch.setattr(Rarity, "in_common", lambda *texts: pairs.append(texts) or compare(*texts))
     overlaps = found(dialogues[1], dialogues[0])
     assert {one.turn for one in overlaps if one.kind == "question"} == {*range(N_TURNS)}
-    # A question and an answer in two directions.
-    assert len(pairs) <= 3 * most * N_TURNS
+    # Those nearest by question and by answer; a question and an answer in two directions.
+    assert len(pairs) <= 2 * 3 * most * N_TURNS
     planted = replace(dialogues[1], questions=dialogues[1].questions[-1:])
     copied = dialogues[0].questions[-1].answers[0]
     pairs.clear()
@@ -308,3 +308,33 @@ def test_a_long_word_is_shown_in_part() -> None:
     long = f"{'x' * 1000} {ANSWER}"
     (one,) = found(release("instruct", "Describe it.", long), release("bench", "Where?", long))
     assert one.what == "x" * SHOWN_CHARACTERS
+
+
+def test_long_answers_that_are_shared_do_not_hide_a_copied_question():
+    def words(name: str, n: int) -> str:
+        return " ".join(
+            f"{name}{'bcdfghjklmnpqrstvwxz'[k % 20]}{'aeiou'[k // 20]}o" for k in range(n)
+        )
+
+    answers = [words(f"{vowel}s", 40) for vowel in "aeiouabcdfgh"[: MOST_COMPARED_TURNS + 2]]
+    question, answer = words("quarr", 20), words("zum", 12)
+    turns = [*((f"Which is {n}?", text) for n, text in enumerate(answers)), (question, answer)]
+
+    def dialogue(name: str, asked: list[tuple[str, str]]) -> Content:
+        rows = {
+            "images": [{"item_id": name, "image_id": name, "page_url": None}],
+            "turns": [
+                {"item_id": name, "turn": n, "question": text, "given": None}
+                for n, (text, _) in enumerate(asked)
+            ],
+            "choices": [],
+            "references": [
+                {"item_id": name, "turn": n, "kind": "answer", "reference": text}
+                for n, (_, text) in enumerate(asked)
+            ],
+        }
+        return content_of(name, rows)
+
+    copied = dialogue("instruct", [(question, " ".join([answer, *answers]))])
+    kinds = {one.kind for one in found(copied, dialogue("bench", turns))}
+    assert kinds == {"question", "phrases_of_answer"}

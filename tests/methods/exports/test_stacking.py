@@ -39,7 +39,9 @@ TALK = dialogue("talk", ("Why?", (), "Because."))
 
 
 def test_images_count_on_through_a_record() -> None:
-    stack = join_dialogues([OWLS, LAKES, TALK])
+    # No turn shows the picture "e".
+    unseen = replace(OWLS, pictures=(*OWLS.pictures, CreditedImage("e")))
+    stack = join_dialogues([unseen, LAKES, TALK])
     assert [each.text("[]") for each in messages(stack)] == [
         *("[]Who is <image-1>?", "An owl."),
         *("Image2: [], Image3: []. Is <image-2> <image-3>?", "<image-3> is."),

@@ -184,7 +184,8 @@ The **old mill** and __its wheel__:
 
 
 def test_features_and_their_normalised_difference():
-    assert features(MARKED)[1:] == (2, 2, 2)
+    # Words count in code blocks, too.
+    assert features(MARKED) == (21, 2, 2, 2)
     assert features("three plain words") == (3, 0, 0, 0)
     assert features("a * b ** c, 2.5 m, #3")[1:] == (0, 0, 0)
     # A difference is normalised by the sum and one.

@@ -171,6 +171,12 @@ def test_synonyms_are_one_category_called_as_most_turns_are() -> None:
         assert by_name[name].nearest_similarity == pytest.approx(similarity, abs=1e-3)
 
 
+def test_of_names_with_equally_many_turns_the_shortest_is_the_category() -> None:
+    plan, travel = "Formulating a Travel Plan", "Travel Plan Writing"
+    found = categories_of({plan: 2, travel: 2}, at_angles(0, 30), 0.75)
+    assert [each.category for each in found] == [travel, travel]
+
+
 def test_a_single_name_is_its_category_and_has_no_other() -> None:
     (alone,) = categories_of({"OCR": 3}, at_angles(10), 0.75)
     assert alone == TaskNameMatch("OCR", 3, "OCR", 1.0, None, None)

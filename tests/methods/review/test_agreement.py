@@ -193,8 +193,10 @@ def test_each_judge_is_compared_with_the_mean_of_people():
 
 def test_no_two_pairs_are_written_alike_whatever_their_names():
     names = {"a|b": "aa", "c": "aa", "a": "aa", "b|c": "aa", "b\\|c": "aa", "all": "aa"}
+    names |= {"a\\": "aa", "a|b\\": "aa"}
     rows = by_name(people_rows(verdicts(**names), seed=0, n_resamples=200))
-    assert len({raters for _, _, raters, _ in rows}) == 1 + 6 * 5 / 2
+    pairs = {raters for _, _, raters, _ in rows}
+    assert len(pairs) == 1 + 8 * 7 / 2 and r"a\\|a\|b\\" in pairs
 
 
 def test_effort_counts_decisions_seconds_and_reasons_of_each_person_and_round():

@@ -81,6 +81,26 @@ def test_captions_of_a_dialogue_for_review_are_in_the_order_of_its_images(tables
     assert picked([item], "captions page_urls") == [(["1st", "2nd"], ["1", "2"])]
 
 
+def test_a_task_of_two_turns_has_the_category_of_each(tables: Tables) -> None:
+    """Perception and creation both have the task "Description"."""
+    turns = ("perception", "reasoning", "creation")
+    tasks = ("Description", "Reasoning", "Description")
+    categories = ("Scene Description", "Reasoning", "Descriptive Writing")
+    references = ((1, "caption"), (1, "answer"), (2, "answer"), (3, "answer"))
+    rows: Rows = {
+        "ingest.entries": [{}],
+        "dialogue.three_turns": [{"turns": [{"question": "?", "task": task} for task in tasks]}],
+        "dialogue.turn_references": rows_with("turn kind", *references),
+        "dialogue.turn_categories": [
+            {"capability": turn, "name": task, "category": category}
+            for turn, task, category in zip(turns, tasks, categories, strict=True)
+        ],
+    }
+    (item,) = asked(tables, "review/reviewable", rows)
+    assert tuple(item[turn]["category"] for turn in turns) == categories
+    assert len(item["why"]) == 3
+
+
 def test_pictures_of_seeds_dialogues_and_conversations_have_a_source(tables: Tables) -> None:
     """Of entries with one picture that of the first shard, and there the first one."""
     images = {letter: letter * 64 for letter in "abcd"}

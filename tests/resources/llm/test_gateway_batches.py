@@ -478,20 +478,20 @@ async def dripping() -> AsyncIterator[bytes]:
 
 
 @pytest.mark.parametrize(
-    ("answer", "text"),
+    ("answer", "seconds", "text"),
     [
-        (lambda: packed(b" " * 21_000_000), "unpacks to more than a text of its size"),
-        (lambda: packed(b"\n" * 5_000), "has too many lines for 2 requests"),
-        (lambda: Response(b"{}\n" * 5_000), "has too many lines for 2 requests"),
-        (lambda: StreamingResponse(dripping()), "The server of it took more than 1 s to give"),
+        (lambda: packed(b" " * 21_000_000), 60.0, "unpacks to more than a text of its size"),
+        (lambda: packed(b"\n" * 5_000), 60.0, "has too many lines for 2 requests"),
+        (lambda: Response(b"{}\n" * 5_000), 60.0, "has too many lines for 2 requests"),
+        (lambda: StreamingResponse(dripping()), 1.0, "The server of it took more than 1 s to give"),
     ],
     ids=["packed spaces", "packed blank lines", "lines", "without an end"],
 )
 def test_a_file_of_results_without_an_end_is_a_sentence_and_the_batch_stays_open(
-    tmp_path, monkeypatch, answer, text
+    tmp_path, monkeypatch, answer, seconds, text
 ):
-    monkeypatch.setattr(batches, "_POLL_SECONDS", 10.0)
-    monkeypatch.setattr(batches, "_BATCH_SECONDS", 1.0, raising=False)
+    monkeypatch.setattr(batches, "_POLL_SECONDS", 60.0)
+    monkeypatch.setattr(batches, "_BATCH_SECONDS", seconds, raising=False)
     serve_files(monkeypatch, lambda _: answer())
     with BatchServer() as api:
         hand_over(tmp_path, api, 2)

@@ -59,8 +59,8 @@ class BatchServer:
 
     # What a test does with it
 
-    def fail(self, kind: str, count: int = 1, status: int = 500) -> None:
-        self._faults.append({"kind": kind, "count": count, "status": status})
+    def fail(self, kind: str, count: int = 1, status: int = 500, code: str = FAIL) -> None:
+        self._faults.append({"kind": kind, "count": count, "status": status, "code": code})
 
     @property
     def batches(self) -> list[dict[str, Any]]:
@@ -120,8 +120,8 @@ class BatchServer:
         return JSONResponse(batch) if batch else JSONResponse(unknown.body(), unknown.status)
 
     async def _run(self, batch: dict[str, Any], lines: list[dict[str, Any]]) -> None:
-        if self._take(FAIL):
-            errors = [{"code": FAIL, "message": "This fault was asked for."}]
+        if fault := self._take(FAIL):
+            errors = [{"code": fault["code"], "message": "This fault was asked for."}]
             batch.update(status="failed", errors={"object": "list", "data": errors})
             return
         batch["status"] = "in_progress"

@@ -1,5 +1,6 @@
 """What Wikimedia asks of robots, kept to without asking Wikimedia: no request is made here."""
 
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from functools import wraps
 from typing import Any
@@ -108,6 +109,22 @@ async def test_requests_refused_together_are_one_refusal(clock):
         queues.again(job, job.address, last=True)
     assert await begun(queues)
     assert anyio.current_time() - start == pytest.approx(0.1)
+
+
+@in_virtual_time
+async def test_images_that_are_sent_on_to_another_host_leave_their_host_to_the_next(clock):
+    queues = queues_of(*[UPLOAD] * 3)
+    hosts = []
+    while job := await queues.next():
+        turn = await queues.begin(job)
+        assert isinstance(turn, RequestSlot)
+        await queues.pace.answered(turn, 0)
+        hosts.append(turn.host)
+        if job.address == UPLOAD:
+            queues.again(job, OWL)
+        else:
+            queues.done(job)
+    assert Counter(hosts) == {"upload.wikimedia.org": 3, "example.org": 3}
 
 
 async def ended(queues, job, turn, answer: str, pause: float | None) -> None:

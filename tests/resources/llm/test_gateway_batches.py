@@ -265,6 +265,7 @@ def test_a_budget_has_to_hold_the_price_of_a_batch_and_not_that_of_live_calls(tm
 
 
 EXPIRED = {"kind": "batch_expire", "count": 2}
+FULL = {"kind": "batch_fail", "count": 3, "code": "token_limit_exceeded"}
 
 
 @pytest.mark.parametrize(
@@ -276,10 +277,12 @@ EXPIRED = {"kind": "batch_expire", "count": 2}
         ([{"kind": "batch_lost"}], [5, 5], [5], 5, {}, ""),
         ([{"kind": "large"}], [5], [5], 5, {"bad_response": 1}, "max_reply_bytes of it allows"),
         ([{"kind": "batch_fail"}], [5], [5], 0, {"bad_request": 5}, "failed"),
+        # The queue may have room later.
+        ([FULL], [5, 5, 5], [5, 5, 5], 0, {"rate_limited": 5}, "failed"),
         # Three batches, and no fourth.
         ([EXPIRED] * 3, [5, 2, 2], [2, 2, 5], 3, {"expired": 2}, "expired"),
     ],
-    ids=["expired", "failed for a while", "forgotten", "too large", "refused", "expired thrice"],
+    ids=["expired", "fails a while", "forgotten", "too large", "refused", "full", "expired thrice"],
 )
 def test_only_what_has_no_answer_is_handed_over_again_and_what_is_lost_for_good_is_a_failure(
     tmp_path, api, faults, waited, sizes, n_answered, lost, detail

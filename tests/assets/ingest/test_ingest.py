@@ -1,6 +1,7 @@
 """Ingestion: what is no row or image is refused by name, and what did not change is not read again."""
 
 import os
+import threading
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from assets.common.partitions import wit_shards
 from assets.ingest.images import LOST
 from assets.ingest.wit_rows import REJECTED
 from resources.corpus.settings import CorpusError
+from resources.corpus.tsv import TsvShard
 from tests.assets.conftest import MakeWorld
 from tests.assets.corpus import Corpus, file_name, raw, sample_rows
 from tests.assets.ingesting import (
@@ -278,3 +280,28 @@ def test_the_page_of_a_partition_shows_its_own_rows_where_a_run_had_several_shar
             assert other not in pages[name, shard]["preview"]
     # What the run counted by itself is of all its shards, and says so.
     assert pages["images", "balloons"]["all other counts are of"] == "balloons, butterflies"
+
+
+@pytest.mark.parametrize("step", [1, -1], ids=["first", "last"])
+def test_a_run_with_a_shard_that_is_damaged_for_good_is_not_tried_again_for_the_others(
+    world, corpus, monkeypatch, step
+):
+    """Of three shards one is no shard, one is whole, and one cannot be read for now."""
+    monkeypatch.setattr("assets.common.failures.RETRY_SECONDS", 0)
+    monkeypatch.setattr("assets.common.failures.unattended", always := threading.Event())
+    always.set()
+    (corpus.folder / "shards" / "balloons.tsv").write_bytes(b"no header\n")
+    corpus.write_shard("owls", BALLOONS)
+    fetch = TsvShard.fetch
+
+    def fetch_some(shard, log):
+        if shard.name == "owls":
+            raise CorpusError("The disk is away.", passing=True)
+        return fetch(shard, log)
+
+    monkeypatch.setattr(TsvShard, "fetch", fetch_some)
+    run = ingest_range(world, ("balloons", "butterflies", "owls")[::step])
+    assert sentence(run).startswith("2 of 3 shards were not read, the others were: ")
+    assert not [event for event in run.all_events if event.is_step_up_for_retry]
+    shards = [row["wit_shard"] for row in table(world, "wit_rows")]
+    assert shards == ["butterflies"] * len(BUTTERFLIES)

@@ -203,19 +203,25 @@ def test_a_home_that_has_stores_does_not_get_others(built, shared):
 
 def test_what_others_wrote_since_stays_and_damaged_pictures_are_counted(built, shared, tmp_path):
     next((built / "images").glob("*/*.png")).write_bytes(b"cut")
+    page = "reports/diff/a/index.html"
+    (built / page).parent.mkdir(parents=True)
+    (built / page).write_bytes(b"compared")
+    files = shared_files()
+    files.put("reports/index.html", b"newer index")
     said: list[str] = []
     move(back=False, say=said.append)
     assert any("images: 3, 2 of them sent" in line and "1 damaged" in line for line in said)
-    files = shared_files()
+    assert files.get(page) == b"compared"
     newer = tmp_path / "releases"
     names = ["r-1/card.json", "r-2/card.json"]
     for name in names:
         (newer / name).parent.mkdir(parents=True)
         (newer / name).write_text(f"newer {name}")
     files.publish("releases", newer)
-    files.put("reports/index.html", b"newer index")
+    files.put(page, b"newer comparison")
     move(back=False, say=print)
     assert files.keys("releases") == [".files.json", *names]
     assert files.get("releases/r-1/card.json") == b"newer r-1/card.json"
     assert set(files.listing("releases")) == set(names)
     assert files.get("reports/index.html") == b"newer index"
+    assert files.get(page) == b"newer comparison"

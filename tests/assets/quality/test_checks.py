@@ -148,6 +148,20 @@ def test_one_request_a_dialogue_and_step_checks_all_pairs(world: World) -> None:
     assert (again["calls"], again["cache hits"]) == (0, len(asked))
 
 
+def test_without_another_dialogue_there_are_no_other_pictures_to_ask_about(world: World) -> None:
+    world.remake("dialogue.dialogues", "FROM dialogue.dialogues ORDER BY dialogue_id LIMIT 1")
+    check_pairs(world, {})
+
+    assert {row["step"] for row in world.table("quality.asked")} == {
+        *("blind", "blind grades", "grounding", "texts")
+    }
+    assert [row["reason"] for row in world.table("quality.failed")] == ["no_other_set"]
+    rows = world.table("quality.checks")
+    assert {(row["not_checked"], row["other_answer"], row["other_grade"]) for row in rows} == {
+        ("other images: no_other_set", None, None)
+    }
+
+
 def test_what_a_model_finds_and_what_it_cannot_check_is_a_reason(world: World) -> None:
     """Planted: two pairs with a fault, an answer without end, a dialogue whose check is lost."""
     known = "The capital of France is Paris, which lies on the river Seine."

@@ -29,13 +29,7 @@ from methods.release import (
     held_out,
     id_of_release,
 )
-from methods.release_card import (
-    card_markdown,
-    card_of,
-    edition_of,
-    exported_card,
-    row_of,
-)
+from methods.release_card import card_markdown, card_of, edition_of, exported_card, row_of
 from methods.release_items import items_of_release
 from resources.files.atomic import write_atomically
 from resources.files.bounded import MOST_BYTES as MOST_FILE_BYTES

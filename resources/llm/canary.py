@@ -44,7 +44,8 @@ class Canary:
     model is not asked any more. `prompt` is set if prompts are tried separately.
 
     If a stage asks a judge or an extractor about several candidates, FROM_OTHERS holds as well. The
-    failures before it is met are then more than FIRST_RESULTS.
+    failures before it is met are then more than FIRST_RESULTS, and requests about the candidate with
+    the most failures are not sent meanwhile.
     """
 
     def __init__(self, stage: str, spec: ModelSpec, prompt: str = ""):
@@ -103,6 +104,18 @@ class Canary:
         """Return how many more failures, at least, give the model up."""
         n_losses, n_of_one = len(self._losses), max(self._candidates.values(), default=0)
         return max(0, FIRST_RESULTS - n_losses, FROM_OTHERS - (n_losses - n_of_one))
+
+    def reason_not_to_ask(self, candidates: frozenset[str]) -> str | None:
+        """Return why a request is not sent; None if it is.
+
+        Args:
+            candidates: The candidates that the request is about, if the stage has others, too.
+        """
+        if self._decided or len(self._losses) < FIRST_RESULTS:
+            return self.given_up
+        most = max(self._candidates.values())
+        suspects = {name for name, n_losses in self._candidates.items() if n_losses == most}
+        return self._sentence() if suspects <= candidates else None
 
     def pass_over(self) -> None:
         """End a block without counting a result."""

@@ -194,7 +194,7 @@ class ModelCalls:
 
         A refused request is a success of its model. `text_only` and `too_long` are not counted, because
         they say nothing about requests without images or shorter ones: the long answers of one
-        candidate must not stop a judge.
+        candidate must not stop a judge. Requests that were not sent are not counted, either.
 
         Args:
             request: The request.
@@ -207,12 +207,10 @@ class ModelCalls:
         """
         trial = self.trial(request)
         kind = loss[0] if loss else None
-        if kind in ("text_only", "too_long"):
+        if kind in ("text_only", "too_long", "given_up"):
             trial.pass_over()
             return
-        # Failures of the candidate itself count in full.
-        candidates = _CANDIDATES.get() - {request.model}
-        if not trial.add(None if kind == "refused" else loss, candidates):
+        if not trial.add(None if kind == "refused" else loss, _candidates_of(request)):
             return
         assert trial.given_up is not None
         of_prompt = trial.is_of_prompt(loss)
@@ -390,7 +388,8 @@ class ModelCalls:
             return Failure(key, item.kind or "expired", item.detail or "")
         if not_sent := unsendable(request, spec, key):
             return not_sent
-        if why := self.trials.canary(spec, request.prompt_version).given_up:
+        trial = self.trials.canary(spec, request.prompt_version)
+        if why := trial.reason_not_to_ask(_candidates_of(request)):
             return Failure(key, "given_up", why)
         if spec.mode == "batch":
             pending = self._pending.setdefault(spec.name, {})
@@ -549,3 +548,8 @@ class ModelCalls:
         if spec.name not in self._unsaved:
             self._unsaved[spec.name] = asyncio.Semaphore(2 * spec.concurrency)
         return self._unsaved[spec.name]
+
+
+def _candidates_of(request: ChatRequest) -> frozenset[str]:
+    """Return the candidates that a call is about. Failures of the candidate itself count in full."""
+    return _CANDIDATES.get() - {request.model}

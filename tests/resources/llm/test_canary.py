@@ -12,7 +12,14 @@ import pytest
 from methods.prompts.messages import Message
 from methods.prompts.parsing import ParseError
 from resources.llm import circuit_breaker, gateway
-from resources.llm.canary import Canaries, Canary, ModelGivenUp, PromptGivenUp
+from resources.llm.canary import (
+    FIRST_RESULTS,
+    FROM_OTHERS,
+    Canaries,
+    Canary,
+    ModelGivenUp,
+    PromptGivenUp,
+)
 from resources.llm.model_calls import ModelCalls
 from resources.llm.parsed_reply import MAX_REPAIRS, ParsedReply, complete_and_parse
 from resources.llm.request import ChatRequest, Outcome
@@ -203,7 +210,19 @@ def test_a_candidate_that_confuses_the_judge_leaves_the_others_their_judgments(t
     replies, _ = ask_about(tmp_path, about, lambda names: "a" in names)
 
     assert [reply.value for reply in replies] == [None] * 81 + [1] * 30
-    assert {reply.loss and reply.loss[0] for reply in replies} == {"no_json", None}
+    # Requests about the candidate are not sent until the others have answers.
+    assert {reply.loss and reply.loss[0] for reply in replies} <= {"no_json", "given_up", None}
+
+
+def test_a_judge_that_answers_rubbish_is_not_asked_about_one_candidate_any_more(tmp_path):
+    n_sent = []
+
+    # The others are too few to tell whether the judge or the candidate is to blame.
+    replies, _ = ask_about(tmp_path, [A] * 200 + [B] * 3, lambda names: not n_sent.append(names))
+
+    assert len(n_sent) <= (FIRST_RESULTS + FROM_OTHERS + 3) * (1 + MAX_REPAIRS)
+    assert {reply.loss[0] for reply in replies[:200] if reply.loss} == {"no_json", "given_up"}
+    assert {reply.loss and reply.loss[0] for reply in replies[200:]} == {"no_json"}
 
 
 @pytest.mark.parametrize(

@@ -70,9 +70,8 @@ def _process_of(instance: dg.DagsterInstance, run: dg.DagsterRun) -> str | None:
     return None if earlier is not None and earlier.tags.get(PROCESS) == process else process
 
 
-def _send(instance: dg.DagsterInstance, run: dg.DagsterRun, number: signal.Signals) -> bool:
-    """Send a signal to the process of a run. Returns False if this user cannot, or it is not here."""
-    process = _process_of(instance, run)
+def _send(process: str | None, number: signal.Signals) -> bool:
+    """Send a signal to a process. Returns False if this user cannot, or it is not here."""
     if process is None:
         return False
     pid = int(process.split()[3])
@@ -113,7 +112,7 @@ class RunLauncher(dg.DefaultRunLauncher):
         run = self._instance.get_run_by_id(run_id)
         if run is None or run.is_finished:
             return False
-        return _send(self._instance, run, signal.SIGINT)
+        return _send(_process_of(self._instance, run), signal.SIGINT)
 
     def get_run_worker_debug_info(
         self, run: dg.DagsterRun, include_container_logs: bool | None = True
@@ -121,7 +120,9 @@ class RunLauncher(dg.DefaultRunLauncher):
         """Kill the process of a run that run monitoring cancels because it did not stop in time."""
         # Run monitoring asks this just before it cancels the run, and calls nothing else of a launcher.
         canceling = run.status == dg.DagsterRunStatus.CANCELING
-        return KILLED if canceling and _send(self._instance, run, signal.SIGKILL) else None
+        if canceling and _send(_process_of(self._instance, run), signal.SIGKILL):
+            return KILLED
+        return None
 
 
 def end_dead_runs(instance: dg.DagsterInstance) -> list[str]:

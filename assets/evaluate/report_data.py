@@ -352,24 +352,11 @@ def _examples(
     hidden: bool,
 ) -> list[Row]:
     """Return example items with their turns and images, and unless `hidden` answers and judgments."""
-    first = {**where, "n_items": len(items)}
     rows = {row["item_id"]: row for row in released["items"]}
     turns, images = (rows_by(released[table], "item_id") for table in ("turns", "images"))
     references = rows_by(released["references"], "item_id", "turn")
-    tables = warehouse.read_rows(
-        "evaluate/{}_of", ("example_answers", "example_judgments", "example_rules"), first
-    )
-    answers = [] if hidden else tables["example_answers"]
-    judged = [*tables["example_judgments"], *tables["example_rules"]]
-    for row in judged:
-        row["scores"] = map_of(row["scores"])
-    places = {judge: place for place, judge in enumerate(profile.judges)}
-    judged.sort(key=lambda row: places.get(row["judge"], len(places)))
-    judgments = rows_by(judged, "item_id", "turn", "model", "trial")
-    for row in answers:
-        row["judgments"] = judgments.get(
-            (row["item_id"], row["turn"], row["model"], row["trial"]), []
-        )
+    first = {**where, "n_items": len(items)}
+    answers = [] if hidden else _judged_answers(warehouse, first, profile)
     answered = rows_by(answers, "item_id", "turn")
     return [
         {
@@ -387,4 +374,26 @@ def _examples(
             ],
         }
         for item in items
+    ]
+
+
+def _judged_answers(warehouse: Warehouse, first: Row, profile: Profile) -> list[Row]:
+    """Return the answers on the first items, each with its judgments in the order of the judges."""
+    tables = warehouse.read_rows(
+        "evaluate/{}_of", ("example_answers", "example_judgments", "example_rules"), first
+    )
+    judged = [*tables["example_judgments"], *tables["example_rules"]]
+    for row in judged:
+        row["scores"] = map_of(row["scores"])
+    places = {judge: place for place, judge in enumerate(profile.judges)}
+    judged.sort(key=lambda row: places.get(row["judge"], len(places)))
+    judgments = rows_by(judged, "item_id", "turn", "model", "trial")
+    return [
+        {
+            **row,
+            "judgments": judgments.get(
+                (row["item_id"], row["turn"], row["model"], row["trial"]), []
+            ),
+        }
+        for row in tables["example_answers"]
     ]

@@ -74,8 +74,11 @@ answers of models: a circular pass follows only a right one, baselines answer wi
 score of 100 tells that all answers are right.
 """
 _WITH_PROMPTS = (
-    *("release.turns", "release.references", "evaluate.shown_answers"),
-    *("evaluate.extractions", "evaluate.shown_judgments"),
+    "release.turns",
+    "release.references",
+    "evaluate.shown_answers",
+    "evaluate.extractions",
+    "evaluate.shown_judgments",
 )
 """Tables whose texts a prompt asked for."""
 _ENTERS = re.compile(rf"(?:image ?[0-9]{{1,3}}: ?)?{re.escape(IMAGE_HERE)}[.,;]?", re.IGNORECASE)

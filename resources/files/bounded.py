@@ -13,7 +13,7 @@ import os
 import stat
 import zipfile
 import zlib
-from collections.abc import AsyncGenerator, AsyncIterable, Callable, Generator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterable, Callable, Generator, Iterable, Mapping
 from contextlib import aclosing, closing
 from functools import cache
 from pathlib import Path
@@ -162,6 +162,16 @@ def open_inside(folder: Path, path: Path) -> io.BufferedReader:
         return open_file(Path(place.name), number)
     finally:
         os.close(number)
+
+
+def first_unreadable(folder: Path, files: Iterable[Path]) -> tuple[Path, str] | None:
+    """Return the first file that is not a regular one inside the folder, and why; None if all are."""
+    for file in files:
+        try:
+            open_inside(folder, file).close()
+        except OSError as error:
+            return file, error.strerror or str(error)
+    return None
 
 
 def read(file: IO[bytes], most: int) -> bytes:

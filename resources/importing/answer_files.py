@@ -25,7 +25,7 @@ from methods.evaluation.sample_logs import as_predictions, of_sample
 from methods.json_text import from_json, storable
 from methods.naming import listed
 from methods.results.submissions import file_name
-from resources.files.bounded import open_file, open_inside, read_member
+from resources.files.bounded import first_unreadable, open_file, read_member
 from resources.importing.record_file import limited_rows, read_records, require_small_members
 
 
@@ -137,13 +137,9 @@ def submitted_files(folder: Path, model: str) -> list[Path]:
             f"{folder} cannot be imported: a folder has files TASK/MODEL/{SUBMITTED}, of which one "
             f"MODEL is {file_name(model)}; {there_are}."
         )
-    for file in named:
-        try:
-            open_inside(folder, file).close()
-        except OSError as error:
-            raise PredictionError(
-                f"{file} cannot be imported: it cannot be read ({error.strerror or error})."
-            ) from None
+    if unreadable := first_unreadable(folder, named):
+        file, why = unreadable
+        raise PredictionError(f"{file} cannot be imported: it cannot be read ({why}).")
     return named
 
 

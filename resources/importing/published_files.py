@@ -27,7 +27,7 @@ from methods.evaluation.published_tables import decode_image, is_data_url, quote
 from methods.imported_release import require_bounded
 from methods.ingest.image_check import MAX_BYTES, ImageRejected
 from methods.ingest.image_quality import ImageFacts
-from resources.files.bounded import BoundedReadError, open_inside, open_text, read_inside
+from resources.files.bounded import BoundedReadError, first_unreadable, open_text, read_inside
 from resources.files.parquet_table import ENDING, tsv_lines_of
 from resources.images.intake import take_in
 from resources.images.store import ImageStore
@@ -195,13 +195,9 @@ def _tables(file: Path, quoting: Quoting) -> list[PublishedTable]:
     files = [path for path in sorted(file.iterdir()) if path.suffix.lower() in TABLE_ENDINGS]
     if not files:
         raise PublishedError(f"it is a folder without a file of {', '.join(TABLE_ENDINGS)}")
-    for path in files:
-        try:
-            open_inside(file, path).close()
-        except OSError as error:
-            raise PublishedError(
-                f"its file {path.name} cannot be read ({error.strerror or error})"
-            ) from None
+    if unreadable := first_unreadable(file, files):
+        path, why = unreadable
+        raise PublishedError(f"its file {path.name} cannot be read ({why})")
     return [table for path in files for table in read_tables(path, quoting)]
 
 

@@ -230,8 +230,7 @@ class Batches:
                     raise
         counts = remote.request_counts
         stated = [getattr(counts, name, None) for name in ("completed", "failed")]
-        n_stated = sum(count for count in stated if isinstance(count, int))
-        n_stated = min(n_stated, batch.n_requests)
+        n_stated = min(sum(count for count in stated if isinstance(count, int)), batch.n_requests)
         if 0 < n_lines < n_stated and not _is_overdue(batch):
             raise BatchError(
                 f"The results of a batch of {spec.name} have {n_lines} of {n_stated} lines so far: "

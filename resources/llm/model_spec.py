@@ -45,7 +45,12 @@ TIMEOUTS_TO_GIVE_UP = 1.5
 """The default `give_up_seconds` is at least this many times `timeouts.whole`."""
 _REASONING_NAME = re.compile("think|reason", re.IGNORECASE)
 DESCRIPTIVE = {
-    *("access", "parameters", "backbone", "main_language", "trained_on", "reference_rank")
+    "access",
+    "parameters",
+    "backbone",
+    "main_language",
+    "trained_on",
+    "reference_rank",
 }
 """Fields of an entry that describe the model to readers: the columns of `evaluate.models`."""
 OPENAI_VARIABLE = "OPENAI_BASE_URL"

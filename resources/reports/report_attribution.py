@@ -126,7 +126,7 @@ def _difference(row: Row | None) -> ModelDifference | None:
 
 
 def _followed(row: Row | None) -> Cell:
-    """Make the cell of a change: net effect, test, gains and losses, or why there is none."""
+    """Make the cell of a change: net effect, test, gains and losses, or why it has none."""
     if row is None:
         return Cell("·")
     difference = _difference(row)

@@ -65,7 +65,7 @@ class PostgresServer:
         return f"{self.address}/{name}"
 
     def cut(self, database: str) -> None:
-        """End every session of the database, as a server that is started anew does."""
+        """End every session of the database, as a server that restarts does."""
         end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s"
         with self.connect() as connection:
             connection.execute(end, [database.rpartition("/")[2]])

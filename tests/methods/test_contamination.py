@@ -1,6 +1,7 @@
 """What a benchmark and an instruction set share: one fault of each kind, and what is no fault."""
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -265,6 +266,23 @@ def test_sentences_of_two_texts_are_compared_up_to_a_limit(monkeypatch):
     assert in_common(many, same, "Mill 7{} by the lake of house {}.") is None and not compared
 
 
+def conversation(name: str, asked: Sequence[tuple[str, str]]) -> Content:
+    """A release of an item with these questions and answers, on an image of its own."""
+    rows = {
+        "images": [{"item_id": name, "image_id": name, "page_url": ""}],
+        "turns": [
+            {"item_id": name, "turn": n, "question": question, "given": None}
+            for n, (question, _) in enumerate(asked)
+        ],
+        "choices": [],
+        "references": [
+            {"item_id": name, "turn": n, "kind": "answer", "reference": answer}
+            for n, (_, answer) in enumerate(asked)
+        ],
+    }
+    return content_of(name, rows)
+
+
 N_TURNS = 40
 
 
@@ -274,22 +292,8 @@ def test_a_turn_is_compared_with_the_nearest_of_many_turns_on_the_same_images(
 ) -> None:
     """Equal turns of a dialogue count once. A copy is found among turns that differ in a word."""
     marks = [f"{a}{b}" for a in "bcdfg" for b in "aeiouywh"]
-    dialogues = []
-    for name in ("bench", "instruct"):
-        item, texts = f"of-{name}", [form.format(ANSWER, mark) for mark in marks]
-        rows = {
-            "images": [{"item_id": item, "image_id": name, "page_url": ""}],
-            "turns": [
-                {"item_id": item, "turn": n, "question": QUESTION, "given": None}
-                for n in range(N_TURNS)
-            ],
-            "choices": [],
-            "references": [
-                {"item_id": item, "turn": n, "kind": "answer", "reference": text}
-                for n, text in enumerate(texts)
-            ],
-        }
-        dialogues.append(content_of(name, rows))
+    turns = [(QUESTION, form.format(ANSWER, mark)) for mark in marks]
+    dialogues = [conversation(name, turns) for name in ("bench", "instruct")]
     pairs = []
     compare = Rarity.in_common
     monkeypatch.setattr(Rarity, "in_common", lambda *texts: pairs.append(texts) or compare(*texts))
@@ -316,25 +320,10 @@ def test_long_answers_that_are_shared_do_not_hide_a_copied_question():
             f"{name}{'bcdfghjklmnpqrstvwxz'[k % 20]}{'aeiou'[k // 20]}o" for k in range(n)
         )
 
-    answers = [words(f"{vowel}s", 40) for vowel in "aeiouabcdfgh"[: MOST_COMPARED_TURNS + 2]]
+    answers = [words(f"{vowel}s", 40) for vowel in "aeioubcdfghj"[: MOST_COMPARED_TURNS + 2]]
     question, answer = words("quarr", 20), words("zum", 12)
     turns = [*((f"Which is {n}?", text) for n, text in enumerate(answers)), (question, answer)]
 
-    def dialogue(name: str, asked: list[tuple[str, str]]) -> Content:
-        rows = {
-            "images": [{"item_id": name, "image_id": name, "page_url": None}],
-            "turns": [
-                {"item_id": name, "turn": n, "question": text, "given": None}
-                for n, (text, _) in enumerate(asked)
-            ],
-            "choices": [],
-            "references": [
-                {"item_id": name, "turn": n, "kind": "answer", "reference": text}
-                for n, (_, text) in enumerate(asked)
-            ],
-        }
-        return content_of(name, rows)
-
-    copied = dialogue("instruct", [(question, " ".join([answer, *answers]))])
-    kinds = {one.kind for one in found(copied, dialogue("bench", turns))}
+    copied = conversation("instruct", [(question, " ".join([answer, *answers]))])
+    kinds = {one.kind for one in found(copied, conversation("bench", turns))}
     assert kinds == {"question", "phrases_of_answer"}

@@ -159,7 +159,7 @@ class TestCookies:
         cookies = f'other="\\"\\""; review_session={session_of(ann)}; language=zh'
         ann.cookies.clear()
         assert ann.get("/", headers={"cookie": cookies}).status_code == 200
-        # One that is none of ours is nobody.
+        # One that is not ours is nobody.
         for cookie in ("", "x", '"', "é", "a" * 5000, "\\303"):
             header = {"cookie": f"review_session={cookie}".encode()}
             assert visit().get("/", headers=header).status_code == 303

@@ -22,7 +22,7 @@ HONEST = "It looks like the one of summer leaves."
 
 @pytest.fixture
 def world(empty_world: MakeWorld) -> World:
-    """`careful` is hostile, and whoever reads its answers obeys."""
+    """`careful` is hostile, and each reader of its answers obeys."""
     world = empty_world()
     world.set_models(evaluate=["careful", "careless"])
     world.proxy.rewrite(lambda asked: asked.model == "offline-careful", HOSTILE)

@@ -140,7 +140,7 @@ def test_a_reply_and_a_request_of_five_megabytes_are_cut_and_are_there_as_text(
         assert (answer.getheader("content-type"), text) == ("text/plain; charset=utf-8", whole)
     # Without the style of the page.
     assert len(ask(port, CALLS)[1].partition("<main")[2]) < 20_000
-    # The whole text is shown as text, or there is none.
+    # The whole text is shown as text, if any is.
     lost = charge(1, "Withheld.", HOSTILE)
     keep(home, lost)
     answer, text = ask(port, f"{CALLS}/{lost.key}-1/reply")

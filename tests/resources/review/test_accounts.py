@@ -174,7 +174,7 @@ def test_after_five_failures_even_the_right_one_waits(accounts, clock):
         accounts.check("bob", RIGHT)
     clock.pass_by(seconds=1)
     assert accounts.check("bob", RIGHT)
-    # A success starts the count anew.
+    # A success starts the count again.
     for _ in range(3):
         fail(accounts, times=4)
         assert accounts.check("bob", RIGHT)

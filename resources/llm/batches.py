@@ -19,7 +19,13 @@ from resources.images.store import ImageStore
 from resources.llm.batch_files import ENDPOINT, files_of, lost_with_batch, read_results, too_large
 from resources.llm.clients import Clients, Launcher
 from resources.llm.ledger import Ledger
-from resources.llm.ledger.batch_state import Batch, BatchItem, BatchState, FailedRequest
+from resources.llm.ledger.batch_state import (
+    ENDS_WITHIN_HOURS,
+    Batch,
+    BatchItem,
+    BatchState,
+    FailedRequest,
+)
 from resources.llm.masking import mask
 from resources.llm.model_spec import ModelSpec, RegistryError
 from resources.llm.registry import Registry
@@ -46,9 +52,6 @@ _MOST_LISTED = 10_000
 _LINES_PER_REQUEST, _SPARE_LINES = 2, 1_000
 """A file of results may have this many lines for each request of its batch, and these in addition."""
 _MARK = "vlm_loom_batch"
-_ENDS_WITHIN_HOURS = 48
-"""A batch must have ended, with all results, this many hours after its submission: twice its
-`completion_window`."""
 _CLOCKS_DIFFER = 3600.0
 """The most seconds by which the provider's clock may be behind this machine's clock."""
 
@@ -164,7 +167,7 @@ class Batches:
                         self.state.update_status(name, str(remote.status))
                         if _is_overdue(batches[0]):
                             raise BatchError(
-                                f"A batch of {spec.name} has not ended {_ENDS_WITHIN_HOURS} hours "
+                                f"A batch of {spec.name} has not ended {ENDS_WITHIN_HOURS} hours "
                                 "after its submission: cancel it at the provider, or run again later."
                             )
             except ANY_TROUBLE as error:
@@ -310,7 +313,7 @@ class Batches:
 def _is_overdue(batch: Batch) -> bool:
     """Tell whether the provider had more than enough time for a batch and its results."""
     seconds = time.time() - datetime.fromisoformat(batch.created_at).timestamp()
-    return seconds > 3600 * _ENDS_WITHIN_HOURS
+    return seconds > 3600 * ENDS_WITHIN_HOURS
 
 
 def _require_same_address(batch: Batch, spec: ModelSpec) -> None:

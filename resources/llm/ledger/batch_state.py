@@ -6,9 +6,22 @@ item is `waiting` (in a batch), `again` (to be submitted again, for example afte
 """
 
 from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Row, bindparam, case, delete, func, insert, select, text, update
+from sqlalchemy import (
+    Connection,
+    Row,
+    bindparam,
+    case,
+    delete,
+    func,
+    insert,
+    or_,
+    select,
+    text,
+    update,
+)
 
 from resources.llm.ledger.calls import Call, Charge, current_time, pack, request_of
 from resources.llm.ledger.calls import insert as add_rows
@@ -19,6 +32,9 @@ from resources.stores.inserts import insert_missing
 
 MAX_SUBMISSIONS = 3
 """A request fails after this many batches without an answer."""
+ENDS_WITHIN_HOURS = 48
+"""A batch must have ended, with all results, this many hours after its submission: twice its
+`completion_window`."""
 _ITEM = select(BATCH_ITEMS).where(BATCH_ITEMS.c.key == bindparam("of_key"))
 _TAKE = text("""
 INSERT INTO batch_items (
@@ -146,13 +162,17 @@ class BatchState:
                 connection.execute(wait)
 
     def ready_runs(self) -> list[str]:
-        """List the waiting runs whose batches have all ended."""
+        """List the waiting runs whose batches have all ended or are overdue: a run that finds a batch
+        overdue does not wait for it again.
+        """
         run, ended_at = BATCH_WAITS.c.run, BATCHES.c.ended_at
+        due = datetime.now(UTC) - timedelta(hours=ENDS_WITHIN_HOURS)
+        is_over = or_(ended_at.is_not(None), BATCHES.c.created_at < due.isoformat())
         query = (
             select(run)
             .join(BATCHES, BATCHES.c.batch == BATCH_WAITS.c.batch)
             .group_by(run)
-            .having(func.count() == func.count(ended_at))
+            .having(func.count() == func.sum(case((is_over, 1), else_=0)))
             .order_by(func.max(ended_at), run)
         )
         with self._store.read() as connection:

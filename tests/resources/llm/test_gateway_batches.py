@@ -599,7 +599,9 @@ def test_a_batch_that_never_ends_keeps_the_others_waiting_for_two_days_at_most(t
     for _ in range(2):
         with pytest.raises(WaitingForBatch):
             ask_next_to_live(tmp_path, slow)
+    assert state(tmp_path).ready_runs() == []
     make_overdue(tmp_path)
+    assert len(state(tmp_path).ready_runs()) == 1, "the sensor continues the run"
 
     outcomes = ask_next_to_live(tmp_path, slow)
 

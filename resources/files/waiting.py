@@ -29,5 +29,7 @@ class TimedWait:
             return False
         if current_time >= self._says_at:
             self._says_at = current_time + self._again
-            self._log(f"Waiting for {current_time - self._began:.0f} s: {why}.")
+            seconds = current_time - self._began
+            so_far = f" for {seconds:.0f} s" if seconds >= 1 else ""
+            self._log(f"Waiting{so_far}: {why}.")
         return True

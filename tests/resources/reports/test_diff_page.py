@@ -36,6 +36,9 @@ def test_changes_of_items_and_scores_on_common_items_are_shown_and_marked(store,
     steadier = CommonScore(spread, 1.0, 2.0, -0.5, -0.6, -0.4, 2, 2)
     of = on_common("steady", 0.0, RepeatedResults(2, 0, 0))._replace(scores=[steadier])
     assert re.search(r'class="n better"><b>−0\.5', diff_page(store, of))
+    # A model may lack the leading metric of the others.
+    both = diff_page(store, on_common("full", 0.5, RepeatedResults(2, 0, 0)), of)
+    assert re.search(r'>steady</span></th>(<td class="n">–</td>){3}<td', both)
 
 
 def test_without_scores_the_page_says_what_to_do(store):

@@ -56,12 +56,12 @@ def test_no_password_is_left(password):
     # "https://ada:80/…@…" is an address of the host ada, and a user may end at any "@".
     assume("@" not in password and not re.match("[0-9]{1,5}[/?#]", password))
     address = f"https://ada:{password}@example.org/a.png"
-    for shown in (without_secrets, without_query, cut_address):
-        assert shown(address) == "https://example.org/a.png"
-    # "ada:/" may be a scheme.
-    beginning = "ada:/" if password.startswith("/") else ""
-    without_scheme = address.removeprefix("https://")
-    assert cut_address(without_scheme).removeprefix(beginning) == "example.org/a.png"
+    for cut in (without_secrets, without_query, cut_address):
+        assert cut(address) == "https://example.org/a.png"
+    shown = cut_address(address.removeprefix("https://"))
+    if password.startswith("/"):
+        shown = re.sub("^ada:/+", "", shown)  # It may be a scheme.
+    assert shown == "example.org/a.png"
 
 
 def test_addresses_in_a_text_and_what_is_sent():

@@ -214,6 +214,7 @@ class ImportRelease(Action):
         )
         text += f" Left out: {left_out}." if left_out else ""
         text += "".join(f" {name}: {n}." for name, n in facts(card_of(card)) if name == BROKEN)
+        rules = " ".join((rules or "").split())
         text += f" Rules find in it, and change nothing: {rules}." if rules else ""
         return _with_card(warehouse, release_id, text)
 

@@ -9,18 +9,18 @@ _INVISIBLE = re.compile(
     "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a]"
 )
 """Control and format characters, and fillers."""
-_JOINERS = re.compile("[\u200c\u200d\ufe00-\ufe0f\U000e0000-\U000e0fff]")
-"""Joiners, variation selectors and tags: they change other scripts and symbols."""
-_LAST_LATIN = "\u024f"
+_JOINERS = "\u200c\u200d\ufe00-\ufe0f\U000e0000-\U000e0fff"
+"""Joiners, variation selectors and tags."""
+_JOINED = "\u0600-\u1dff\u20d0-\u2e7f\ua4d0-\uabff\U00010000-\U000dffff"
+"""Scripts such as Arabic and those of India, and symbols, that joiners change."""
+_UNSEEN_JOINERS = re.compile(f"(?<![{_JOINED}{_JOINERS}])[{_JOINERS}]+")
 
 
 def visible_text(text: str) -> str:
     """Return a text as readers see it, to compare it with another.
 
-    Invisible characters and repeated blanks are left out. Joiners, variation selectors and tags stay in
-    texts with other characters than Latin ones, in which they are seen.
+    Invisible characters and repeated blanks are left out. Joiners, variation selectors and tags stay
+    behind characters that they may change, such as Arabic letters and symbols.
     """
-    shown = _INVISIBLE.sub("", text)
-    plain = _JOINERS.sub("", shown)
-    is_latin = max(plain, default="") <= _LAST_LATIN
-    return " ".join(unicodedata.normalize("NFC", plain if is_latin else shown).split())
+    shown = _UNSEEN_JOINERS.sub("", _INVISIBLE.sub("", text))
+    return " ".join(unicodedata.normalize("NFC", shown).split())

@@ -13,8 +13,9 @@ MARKED = "marked_cells"
 each row. In the header row, the numbers of its marked cells follow the name."""
 
 _FORMULA = tuple("=+-@\t\r＝＋－＠")
-# A spreadsheet that separates cells by semicolons or tabs may find a cell inside a text.
-_INNER_CELL = r"(?<=[;\t]){}(?=[' ]*[=+\-@＝＋－＠])"
+# A spreadsheet that separates cells by semicolons or tabs may find a cell inside a text, also behind a
+# line break, as it does not know the quotation marks of a text that does not begin its line.
+_INNER_CELL = r"(?<=[;\t\r\n]){}(?=[' ]*[=+\-@＝＋－＠])"
 _UNMARKED_INNER, _MARKED_INNER = (re.compile(_INNER_CELL.format(mark)) for mark in ("", "'"))
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?")
 
@@ -26,7 +27,7 @@ def is_like_formula(text: str) -> bool:
 
 
 def mark_inner_formulas(text: str) -> str:
-    """Insert an apostrophe before each formula that follows a semicolon or tab inside a text."""
+    """Insert an apostrophe before each formula that follows a semicolon, tab or line break."""
     return _UNMARKED_INNER.sub("'", text)
 
 

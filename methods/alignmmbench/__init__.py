@@ -12,7 +12,7 @@ from methods.evaluation.benchmark import Benchmark
 from methods.evaluation.dialogue import ask_dialogue
 from methods.evaluation.grades import HIGHEST, LOWEST
 from methods.evaluation.items import Item, Turn
-from methods.evaluation.judged_turns import earlier_turns, judge_turns, numbered_question
+from methods.evaluation.judged_turns import judge_turns, numbered_question, seen_turns
 from methods.evaluation.judging import JudgeRequest, Judging, JudgmentKey
 from methods.evaluation.metrics import BY_LABEL
 from methods.evaluation.metrics.group_spread import GroupSpread, ShareOverBand
@@ -80,6 +80,8 @@ class Alignmmbench(Benchmark):
     def judge(self, item: Item, transcript: Transcript) -> Judging:
         """Judge the answer with question, history and reference, by the rules of its task."""
 
+        dialogue = seen_turns(item, transcript)
+
         def request(turn: Turn, reference: str, answer: str) -> JudgeRequest:
             label = item.labels.get(TASK, "")
             # The prompt has the task among its instructions, and a release may have any label.
@@ -90,7 +92,7 @@ class Alignmmbench(Benchmark):
                 {
                     "task": task,
                     "name": CHINESE_NAMES.get(task, task),
-                    "earlier": earlier_turns(item, transcript, turn.turn),
+                    "earlier": dialogue[: turn.turn - 1],
                     "question": numbered_question(turn),
                     "reference": reference,
                     "answer": answer,

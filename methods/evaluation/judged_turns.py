@@ -59,24 +59,24 @@ def numbered_question(turn: Turn) -> str:
     return with_image_numbers(turn.question, turn.image_positions)
 
 
-def earlier_turns(item: Item, transcript: Transcript, turn: int) -> list[dict[str, str]]:
-    """List the turns before one as the model saw them, with its own answers or reference answers.
+def seen_turns(item: Item, transcript: Transcript) -> list[dict[str, str]]:
+    """List the turns of an item as the model saw them, with its own answers or reference answers.
+
+    The requests of the later turns of a long dialogue share these texts.
 
     Args:
         item: The item.
         transcript: The model's answers.
-        turn: The number of the turn, from 1.
 
     Returns:
-        `question` and `answer` of each turn.
+        `question` and `answer` of each turn, in the order of the turns.
     """
     return [
         {
-            "question": numbered_question(earlier),
+            "question": numbered_question(turn),
             "answer": with_image_numbers(
-                earlier.given or transcript.answer(PLAIN, earlier.turn).text or ""
+                turn.given or transcript.answer(PLAIN, turn.turn).text or ""
             ),
         }
-        for earlier in item.turns
-        if earlier.turn < turn
+        for turn in item.turns
     ]

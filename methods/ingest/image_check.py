@@ -22,9 +22,9 @@ warnings.filterwarnings("ignore", category=Image.DecompressionBombWarning)
 MAX_BYTES = 25_000_000
 MAX_PIXELS = 50_000_000
 """A decoded image of this size takes 150 MB; Pillow's own limit is 89 million pixels."""
-MAX_SCANS = 100
-"""The most passes over the pixels of a JPEG. Progressive files have about 10. Each costs decoding time,
-so a file with thousands of scans would block the process."""
+MAX_SCANS, MAX_SCANNED_PIXELS = 100, 1_000_000_000
+"""The most passes over the pixels of a JPEG, and the most pixels of all of them. Progressive files have
+about 10 scans. Each costs decoding time, so a file with thousands would block the process."""
 
 EXTENSION_OF = {
     "image/jpeg": "jpg",
@@ -102,8 +102,9 @@ def open_checked(data: bytes) -> tuple[CheckedImage, Image.Image]:
     if header.width * header.height > MAX_PIXELS:
         detail = f"The image is {header.width} by {header.height} pixels, more than {MAX_PIXELS}."
         raise ImageRejected("oversized_pixels", detail)
-    if mime == "image/jpeg" and _has_too_many_scans(data):
-        raise ImageRejected("too_many_scans", f"The JPEG has more than {MAX_SCANS} scans.")
+    most_scans = min(MAX_SCANS, MAX_SCANNED_PIXELS // max(1, header.width * header.height))
+    if mime == "image/jpeg" and _has_more_scans(data, most_scans):
+        raise ImageRejected("too_many_scans", f"The JPEG has more than {most_scans} scans.")
     if image is None:
         with truncated_on_error(mime):
             image = _opened(data, mime)
@@ -222,18 +223,16 @@ _SEGMENT = re.compile(rb"\xff([^\x00-\xbf\xd0-\xd7\xff])")
 _SCAN, _END = b"\xda", b"\xd9"
 
 
-def _has_too_many_scans(data: bytes) -> bool:
+def _has_more_scans(data: bytes, most: int) -> bool:
     # Counting the marker's bytes is fast, and most files have few. More do not suffice to reject a
     # file: metadata, and videos that cameras append after the image, may contain these bytes, too.
-    if data.count(b"\xff" + _SCAN) <= MAX_SCANS:
+    if data.count(b"\xff" + _SCAN) <= most:
         return False
     n_scans, position = 0, 2
-    while (
-        n_scans <= MAX_SCANS and (segment := _SEGMENT.search(data, position)) and segment[1] != _END
-    ):
+    while n_scans <= most and (segment := _SEGMENT.search(data, position)) and segment[1] != _END:
         n_scans += segment[1] == _SCAN
         position = segment.end() + int.from_bytes(data[segment.end() : segment.end() + 2])
-    return n_scans > MAX_SCANS
+    return n_scans > most
 
 
 def _opened(data: bytes, mime: str) -> Image.Image:

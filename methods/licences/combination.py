@@ -108,13 +108,18 @@ def _chosen(licence: str | None) -> frozenset[str]:
     expression = licence_name(licence)
     if expression is None:
         return frozenset({licence})
-    choices = fold_expression(
+    # Each choice is made for itself: the choices of an expression together may be exponentially many.
+    return fold_expression(
         expression,
-        lambda name: [frozenset({name})],
-        lambda choices, others: choices + others,
-        lambda choices, others: [names | more for names in choices for more in others],
+        lambda name: frozenset({name}),
+        lambda names, others: min(names, others, key=_permissiveness),
+        frozenset.union,
     )
-    return min(choices, key=lambda names: (max(map(_place, names)), sorted(names)))
+
+
+def _permissiveness(names: Collection[str]) -> tuple[int, list[str]]:
+    """A key that sorts sets of licences, the most permissive first."""
+    return max(map(_place, names)), sorted(names)
 
 
 def _place(name: str) -> int:

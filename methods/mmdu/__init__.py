@@ -10,7 +10,7 @@ from methods.evaluation.benchmark import Benchmark
 from methods.evaluation.dialogue import ask_dialogue
 from methods.evaluation.grades import HIGHEST, LOWEST
 from methods.evaluation.items import Item, Turn
-from methods.evaluation.judged_turns import earlier_turns, judge_turns, numbered_question
+from methods.evaluation.judged_turns import judge_turns, numbered_question, seen_turns
 from methods.evaluation.judging import JudgeRequest, Judging, JudgmentKey
 from methods.evaluation.metrics.mean import Mean
 from methods.mmdu import published as published_forms
@@ -67,13 +67,15 @@ class Mmdu(Benchmark):
         of the dialogue, also those of later turns.
         """
 
+        dialogue = seen_turns(item, transcript)
+
         def request(turn: Turn, reference: str, answer: str) -> JudgeRequest:
             n_shown = sum(len(e.image_positions) for e in item.turns[: turn.turn])
             return JudgeRequest(
                 JudgmentKey(PLAIN, turn.turn, TURN),
                 JUDGE_PROMPT,
                 {
-                    "earlier": earlier_turns(item, transcript, turn.turn),
+                    "earlier": dialogue[: turn.turn - 1],
                     "question": numbered_question(turn),
                     "reference": with_image_numbers(reference),
                     "answer": with_image_numbers(answer),

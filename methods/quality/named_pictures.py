@@ -39,6 +39,7 @@ _NAMED = re.compile(
 )
 _NOT_SHOWN = re.compile(r"\b(?:his|her|their|its|my|our|your|['’]s)\s+\W*$", re.IGNORECASE)
 """Possessives before a picture that is not an image of the dialogue: "her second picture"."""
+_LONGEST_POSSESSIVE = 20
 _TAG = re.compile(IMAGE_NAME)
 _FEWEST = {"other": 2, "both": 2}
 MOST_NAMED = 30
@@ -66,8 +67,9 @@ def missing_picture(text: str, n_pictures: int) -> str | None:
             return tag[0]
     own_words = without_quotations(text)
     for match in _NAMED.finditer(own_words):
+        begin = match.start()
         if n_pictures < _needs(match) <= MOST_NAMED and not _NOT_SHOWN.search(
-            own_words[: match.start()]
+            own_words, max(0, begin - _LONGEST_POSSESSIVE), begin
         ):
             return match[0]
     return None

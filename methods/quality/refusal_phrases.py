@@ -135,8 +135,7 @@ NO_PICTURE = Phrases(
 \b(?:got|received|have|see) (?:only|just|nothing but) (?:your |the )(?:text|message|question|words)\b
 \bi(?:'d| would) (?:first )?need (?:to (?:actually )?see|you to (?:re-?)?(?:upload|share|send|attach)
     |access to) (?:the|an?|your|it|them)\b
-\bno (?:\w+ )?<picture> (?:\w+ly |has |have |seems? to (?:have )?
-    |appears? to (?:have )?)*<came>\b<elsewhere>
+\bno (?:\w+ )?<picture> (?:\w+ly |has |have |seems? to |appears? to )*<came>\b<elsewhere>
 \bno (?:\w+ )?<picture> (?:is|are|was|were|has been|have been|seems? to (?:be|have been)
     |appears? to (?:be|have been)|being) (?:\w+ly )?<given><elsewhere>
 \bthere (?:is|are|was|were|seems to be|appears to be) (?:no|not an?

@@ -42,6 +42,7 @@ from methods.review.kinds import MOST_TURNS
 from methods.words import n_words
 
 _NAMED = re.compile(r"<image-\d+>")
+_RUN = re.compile(r"\s{2,}")
 MOST_COMPARED = 50_000_000
 """The most characters of a dialogue times its turns whose questions are compared with each other for
 the same meaning; this takes about 1 s."""
@@ -113,8 +114,10 @@ def _in_texts(
 ) -> Evidence:
     """The findings of the rules that read a single pair.
 
-    `marks` tells whether the writer ends answers with a punctuation mark.
+    `marks` tells whether the writer ends answers with a punctuation mark. The rules search around
+    blanks, so long runs of them would take quadratic time: they are shortened.
     """
+    pair = pair._replace(question=_without_runs(pair.question), answer=_without_runs(pair.answer))
     return {
         REFUSAL: refusal_in(pair.answer),
         TRUNCATION: _truncation(pair, limits.language, marks=marks),
@@ -125,6 +128,11 @@ def _in_texts(
         or _first(pair, lambda text: missing_picture(text, n_pictures)),
         PERSONAL_DATA: _first(pair, personal_data_in),
     }
+
+
+def _without_runs(text: str) -> str:
+    """Shorten each run of whitespace to one blank or at most two line breaks."""
+    return _RUN.sub(lambda run: "\n" * min(2, run[0].count("\n")) or " ", text)
 
 
 def _first(pair: QuestionAnswerPair, rule: Callable[[str], str | None]) -> str | None:

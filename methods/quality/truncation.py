@@ -134,11 +134,17 @@ def truncation_in(
         return None
     if asks and language in _UNMARKED_QUESTIONS:
         return end if _DANGLING_HAN.search(bare) else None
-    if asks and n_words(whole) >= FEWEST_ASKED and ("¿" in whole or _ASKS.search(whole)):
+    if asks and n_words(whole) >= FEWEST_ASKED and ("¿" in whole or _asks(whole)):
         return end
     if not marks or _ITEM.match(last_line) or n_words(whole) < FEWEST_WORDS:
         return None
     return None if _is_list(last_line) or _is_name(whole) else end
+
+
+def _asks(text: str) -> bool:
+    """Whether the last sentence of a text is a question."""
+    begin = max(text.rfind(mark) for mark in ".!?")
+    return _ASKS.search(text, max(0, begin)) is not None
 
 
 def _is_list(line: str) -> bool:

@@ -20,7 +20,9 @@ from resources.review.tables import EVENTS, ITEM_TEXTS, LOCKS, STANDINGS
 _TITLE_LENGTH = 120
 MOST_COUNTED = 1_000
 MOST_SEARCHED = 200
-"""The most characters of a searched text: each of its words is a condition of the query."""
+"""The most characters of a searched text."""
+_MOST_WORDS = 10
+"""Only this many words of a searched text, the longest, are conditions of the query."""
 _POSITIONS_OF_A_KIND = 1 << 32
 """Each kind has this many positions in the queue, more than it ever has items."""
 _STORED_ITEMS = statement(
@@ -273,12 +275,13 @@ def _conditions(filters: Filters, time: str) -> list[ColumnElement[bool]]:
         conditions.append(standing.item_id.in_(union_all(decided, locked)))
     if filters.text:
         texts = ITEM_TEXTS.c
-        words = [
+        words = {*filters.text.casefold().split()}
+        conditions_of_words = [
             # SQLite and PostgreSQL both have `replace`, but no common function to find a text.
             func.replace(texts.text, word, "") != texts.text
-            for word in filters.text.casefold().split()
+            for word in sorted(words, key=lambda word: (-len(word), word))[:_MOST_WORDS]
         ]
-        conditions.append(select(1).where(texts.item_id == standing.item_id, *words).exists())
+        conditions.append(select(1).where(texts.item_id == standing.item_id, *conditions_of_words).exists())
     return conditions
 
 

@@ -172,13 +172,14 @@ def number(cell: str) -> bool:
 
 
 def test_which_cells_are_marked() -> None:
-    marks = ["=1+1", "+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\tx", "\r=1", "＝1", " =1", "'=1"]
+    marks = ["=1+1", "+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\tx", "\rx", "＝1", " =1", "'=1"]
     others = ["", "a=b", "-5", "+1.5e3", "'tis", "1-2", "[1]", "yes; no\tmaybe"]
     assert [mark_formula(text) for text in marks] == [f"'{text}" for text in marks]
     assert [mark_formula(text) for text in others] == others
     assert has_marks([others, ["x", "=1"]]) and not has_marks([others])
-    # A semicolon or a tab may separate cells, too.
+    # A semicolon, a tab or a line break may separate cells, too.
     assert mark_formula(";=1+1") == ";'=1+1"
+    assert mark_formula("a\n=1\r\n-x\r@A1") == "a\n'=1\r\n'-x\r'@A1"
     assert mark_formula("'tis; =1;\t@A1 a;b") == "'tis;' =1;\t'@A1 a;b"
     assert mark_formula("=1;-2") == "'=1;'-2"
     # A number of a million digits is told from a formula in one pass.
@@ -207,7 +208,7 @@ def test_out_and_in_again_is_the_same(rows: list[list[str]]) -> None:
     out = [*marked_rows(rows)]
     assert [*unmarked_rows(out)] == rows
     assert not any(cell.startswith(FORMULA) and not number(cell) for row in out for cell in row)
-    inner = [part for row in out for cell in row for part in re.split("[;\t]", cell)[1:]]
+    inner = [part for row in out for cell in row for part in re.split("[;\t\r\n]", cell)[1:]]
     assert not any(part.lstrip(" ").startswith(tuple("=+-@＝＋－＠")) for part in inner)
 
 

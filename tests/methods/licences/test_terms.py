@@ -112,6 +112,11 @@ def test_the_table(parts, licence):
     assert licence_of_set(dict.fromkeys(parts, 1)) == SetLicence(licence)
 
 
+def test_choices_next_to_each_other_are_made_one_by_one():
+    many = " AND ".join(f"(LicenseRef-a{n} OR CC-BY-NC-4.0)" for n in range(100))
+    assert licence_of_set({many: 1}) == SetLicence("CC-BY-4.0")
+
+
 SA, NC, ND, GFDL = "CC-BY-SA-4.0", "CC-BY-NC-2.0", "CC-BY-ND-4.0", "GFDL-1.2-only"
 
 

@@ -103,6 +103,8 @@ def test_the_judge_sees_the_images_and_reads_the_dialogue_so_far_and_nothing_lat
         "reference": "Red.",
         "answer": "Both are tall.",
     }
+    # Long dialogues stay small: turns have their earlier texts together.
+    assert judged[2].data["earlier"][0] is judged[1].data["earlier"][0]
     # It reads no placeholder of an image in a reference or an answer.
     said = answered("See <ImageHere>.", "See <ImageHere> and <ImageHere>.")
     data = judging_of(said, with_turn(2, references={"answer": "As <ImageHere>."}))[1].data

@@ -7,6 +7,7 @@ from methods.quality.leaks import SourceTexts, leak_in
 from methods.quality.leftovers import leftover_in
 from methods.quality.outcome import DialogueContent, QuestionAnswerPair, WriterContext
 from methods.quality.personal_data import personal_data_in
+from methods.quality.refusal_phrases import NO_PICTURE
 from methods.quality.rules import RuleLimits, by_rules
 from methods.quality.truncation import truncation_in
 
@@ -24,6 +25,24 @@ def test_a_text_of_twelve_words_needs_a_full_stop_and_a_question_of_four_its_mar
     assert truncation_in("What is shown", asks=True) is None
     assert truncation_in("¿Lo has visto tú ya", "es", asks=True) is not None
     assert truncation_in("In <image-1>, how many of the boats are", asks=True) is not None
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Why?", "Look at picture" + " " * 1_000_000 + "end"),
+        ("Why?", "Red and blue sails turn slowly on the old mill near" + "\n" * 1_000_000 + "end"),
+        ("Why?", "his second picture, " * 50_000),
+        ("Why?", "There is no image " + "seem to have " * 40 + "x."),
+        ("go" + ", what" * 100_000 + ". x", "Red."),
+    ],
+)
+def test_texts_that_are_made_to_be_searched_again_and_again_are_read_in_one_pass(
+    question: str, answer: str
+) -> None:
+    content = DialogueContent("d", [QuestionAnswerPair("d", "1", 1, question, answer)], [], 1)
+    assert len(by_rules([content], RuleLimits())) == 1
+    assert not NO_PICTURE.search("no image " + "seems to have " * 40 + "x")
 
 
 @pytest.mark.parametrize(

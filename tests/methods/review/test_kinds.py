@@ -81,10 +81,13 @@ BAD = [
     ("multiple_choice", {"choices": {"A": "A tower"}}, "at least 2"),
     ("multiple_choice", {"choices": {"A": "x", "C": "y"}}, "A, B, C and so on"),
     ("multiple_choice", {"choices": {"A": "x", "B": " x "}}, "choices B: an earlier choice has"),
-    (
-        "multiple_choice",
-        {"choices": {"A": "x", "B": "x\u200d"}},
-        "choices B: an earlier choice has",
+    *(
+        ("multiple_choice", {"choices": {"A": one, "B": other}}, "choices B: an earlier choice has")
+        for one, other in (
+            ("x", "x\u200d"),
+            ("It\u2019s red", "It\u2019s re\ufe0fd"),
+            ("\u7ea2\u8272", "\u7ea2\u8272\u200d"),
+        )
     ),
     ("reference", {"reference": None}, "reference: this text is empty"),
     *(

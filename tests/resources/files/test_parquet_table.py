@@ -167,7 +167,13 @@ def test_what_is_wrong_with_a_table_is_one_sentence(tmp_path):
         assert refused(tmp_path, file).startswith(said)
 
 
-def test_a_file_of_kilobytes_with_millions_of_rows_is_refused(tmp_path, monkeypatch):
+def test_a_file_of_kilobytes_with_millions_of_rows_or_cells_is_refused(tmp_path, monkeypatch):
+    pq.write_table(
+        pa.table([pa.nulls(5_001)] * 2_000, names=[f"c{n}" for n in range(2_000)]),
+        tmp_path / "c.parquet",
+    )
+    with pytest.raises(PublishedError, match="more than 10,000,000 cells"):
+        list(tsv_lines_of(tmp_path / "c.parquet"))
     monkeypatch.setattr(parquet_table, "MOST_ROWS", 1_000)
     table = pa.table({"index": pa.array(["1"] * 1_001).dictionary_encode()})
     pq.write_table(table, tmp_path / "a.parquet")

@@ -133,6 +133,9 @@ class TestPages:
         store.update_queue([item(0), wanted])
 
         assert shown(store, text="OÙ EST LA tour") == ["item-1"]
+        # Of many words the ten longest are searched for.
+        assert shown(store, text="tour " * 20 + "x 红色的塔 " + " ".join("abcdefghi")) == []
+        assert shown(store, text="où est la tour 红色的塔 " + "est où " * 20) == ["item-1"]
         assert shown(store, text="红色") == ["item-1"]
         # Every word, in any order; a part of a text without spaces is one word.
         assert shown(store, text="tour où") == ["item-1"]

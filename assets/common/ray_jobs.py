@@ -1,6 +1,7 @@
 """Ray jobs, submitted with Dagster Pipes, that process many rows on a Ray cluster."""
 
 import logging
+import math
 import os
 import shutil
 from collections.abc import Callable, Mapping
@@ -19,6 +20,7 @@ from assets.common.settings import AssetConfig
 from methods.errors import UserError
 from methods.ids import content_id
 from resources.files.home import REPO_ROOT, home
+from resources.files.waiting import TimedWait
 from resources.ray_rows.cluster import RayCluster
 from resources.ray_rows.folder import RowFolder, without
 
@@ -27,8 +29,8 @@ if TYPE_CHECKING:
 
 MIN_ROWS_FOR_JOB = 4_096
 """Fewer rows are processed without Ray: a job and its workers need half a minute to start."""
-LOOK_SECONDS = 1.0
-"""Seconds between two looks for finished blocks."""
+LOOK_SECONDS, SAID_AFTER = 1.0, 300.0
+"""Seconds between two looks for finished blocks, and without one before a warning."""
 REASON_CHARACTERS = 300
 """Longest quote of a Ray error in a message, in characters."""
 PASSED_ON = ("LOOM_FILES", "AWS_ENDPOINT_URL", "AWS_REGION", "HF_HOME", "HF_HUB_OFFLINE")
@@ -138,12 +140,17 @@ class RowsOnRay:
         finished = Event()
 
         def store_until_finished() -> None:
-            is_last = False
+            is_last, waiting = False, self._waiting()
             while not is_last:
                 is_last = finished.wait(LOOK_SECONDS)
                 try:
                     for block in folder.take():
                         store(block)
+                        waiting = self._waiting()
+                    waiting.goes_on(
+                        f"no block of rows has come from the Ray job at {self._cluster.address}; if "
+                        "its dashboard shows no node that is alive, terminate this run"
+                    )
                 except BaseException:
                     folder.cancel()
                     raise
@@ -172,6 +179,9 @@ class RowsOnRay:
         storing.result()
         if message := folder.take_error():
             raise RowWorkError(message)
+
+    def _waiting(self) -> TimedWait:
+        return TimedWait(math.inf, self._context.log.warning, SAID_AFTER, SAID_AFTER)
 
 
 # --- The job -------------------------------------------------------------------------------------
@@ -226,7 +236,8 @@ def _run_job(
         )
     # The client's own errors, and connection errors.
     except (RuntimeError, OSError) as error:
-        reason = str(error).strip().splitlines()[-1][:REASON_CHARACTERS]
+        lines = [line for line in str(error).splitlines() if any(map(str.isalnum, line))]
+        reason = (lines or [type(error).__name__])[-1].strip()[:REASON_CHARACTERS]
         raise dg.Failure(
             f"The Ray job at {cluster.address} did not finish ({reason}): fix the cause, then run this "
             f"again; {stored_work}.",

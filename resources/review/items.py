@@ -281,7 +281,9 @@ def _conditions(filters: Filters, time: str) -> list[ColumnElement[bool]]:
             func.replace(texts.text, word, "") != texts.text
             for word in sorted(words, key=lambda word: (-len(word), word))[:_MOST_WORDS]
         ]
-        conditions.append(select(1).where(texts.item_id == standing.item_id, *conditions_of_words).exists())
+        conditions.append(
+            select(1).where(texts.item_id == standing.item_id, *conditions_of_words).exists()
+        )
     return conditions
 
 

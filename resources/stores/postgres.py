@@ -31,14 +31,16 @@ _AWAY = (
     "25P03",  # a transaction was idle for too long: its process was suspended
     "40",  # a transaction was rolled back, for example because of a deadlock
     QUERY_CANCELED,  # a statement took longer than statement_timeout, or somebody cancelled it
-    "53",  # resources are exhausted: disk, memory, connections
+    "530",  # resources are exhausted; not 53100, as a full disk stays full
+    "532",  # memory
+    "533",  # connections
     "55P03",  # a lock was not available in time
     "57P",  # the server stops or starts
     "25006",  # the server is read-only, such as a standby
 )
 """Prefixes of the codes of temporary errors."""
 _ADVICE = {
-    "53100": "make room on the disk of its server",
+    "53100": "make room on the disk of its server, and start again",
     QUERY_CANCELED: STATEMENT_TIMEOUT,
     "53300": "raise max_connections of its server, or stop what else uses it",
     "42501": "let its user CREATE schemas in the database, and use those that are there",

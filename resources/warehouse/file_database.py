@@ -17,7 +17,12 @@ from filelock import FileLock, Timeout
 
 from resources.files.home import is_writable
 from resources.files.waiting import TimedWait
-from resources.warehouse.database import EARLIER_VERSION, NO_TABLES, Database
+from resources.warehouse.database import (
+    EARLIER_VERSION,
+    NO_TABLES,
+    Database,
+    raise_interrupts,
+)
 from resources.warehouse.declarations import WarehouseError
 from resources.warehouse.duckdb_file import OpenFile, attached, left_open
 from resources.warehouse.file_errors import CORRUPT, FULL, LOG_KEPT, advice
@@ -89,6 +94,7 @@ class FileDatabase(Database):
             lock = FileLock(f"{self.path}.lock", timeout=SNAPSHOT_TIMEOUT, poll_interval=0.01)
             with (
                 lock if is_writable(self.path) else nullcontext(),
+                raise_interrupts(),
                 closing(duckdb.connect(str(self.path), read_only=True)) as connection,
             ):
                 if upgrade_steps(connection, self.path)[2]:

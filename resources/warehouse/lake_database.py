@@ -20,7 +20,14 @@ from tenacity import (
 
 from methods.ids import canonical_json
 from resources.files import home
-from resources.warehouse.database import EARLIER_VERSION, NO_TABLES, Database, Result
+from resources.warehouse.database import (
+    EARLIER_VERSION,
+    NO_TABLES,
+    Database,
+    Result,
+    end_query,
+    raise_interrupts,
+)
 from resources.warehouse.declarations import WarehouseError, declared_tables
 from resources.warehouse.duckdb_file import quoted
 from resources.warehouse.lake_connection import (
@@ -77,7 +84,11 @@ class LakeDatabase(Database):
         """
         # DuckDB spills data that does not fit into memory to the workspace.
         home.home().mkdir(parents=True, exist_ok=True)
-        with attached(self.address, self.log, own_instance=own_instance) as connection:
+        with (
+            raise_interrupts(),
+            attached(self.address, self.log, own_instance=own_instance) as connection,
+            end_query(connection),
+        ):
             yield connection
 
     @contextmanager
@@ -251,5 +262,7 @@ def _sign(connection: "duckdb.DuckDBPyConnection", writes: Sequence[TableWrite])
 def _roll_back(connection: "duckdb.DuckDBPyConnection") -> None:
     import duckdb
 
+    # A query that an interrupt left to go on would be waited for.
+    connection.interrupt()
     with suppress(duckdb.Error):
         connection.rollback()

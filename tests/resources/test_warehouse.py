@@ -463,17 +463,25 @@ def test_an_interrupt_during_the_import_of_pandas_is_not_dropped(tmp_path):
         assert child.stdout.read() == "interrupted\n"
 
 
-def test_an_interrupt_amid_a_query_is_raised_as_itself(warehouse):
+@pytest.mark.parametrize("writes", [False, True])
+def test_an_interrupt_amid_a_query_is_raised_as_itself(warehouse, monkeypatch, writes):
     # DuckDB raises RuntimeError, which a step would fail with and its run would go on.
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
+    query = "SELECT count(*) FROM range(5000000000) AS t(n) WHERE hash(n) = 1"
+    warehouse.replace(TABLE, answers("a", 1))
+    for module in ("file_database", "lake_database"):
+        monkeypatch.setattr(
+            f"resources.warehouse.{module}.replace_rows",
+            lambda connection, *_, **__: connection.execute(query),
+        )
     before = signal.signal(signal.SIGUSR1, interrupt)
     timer = threading.Timer(0.5, os.kill, [os.getpid(), signal.SIGUSR1])
     timer.start()
     try:
         with left_open.of_run(), pytest.raises(KeyboardInterrupt):
-            warehouse.sql("SELECT count(*) FROM range(5000000000) AS t(n) WHERE hash(n) = 1")
+            warehouse.replace(TABLE, answers("b", 1)) if writes else warehouse.sql(query)
     finally:
         signal.signal(signal.SIGUSR1, before)
         timer.join()

@@ -185,3 +185,18 @@ def test_too_many_pairs_end_the_job(instance, monkeypatch):
     assert ThresholdError.__name__ in failed.step_failure_data.error.cause.cls_name
     assert "More than 2 pairs lie within tau" in failed.step_failure_data.error.cause.message
     assert blocks_left == [6, 0]
+
+
+def test_a_job_that_gives_no_rows_is_said_and_so_is_the_last_reason_in_words(instance, monkeypatch):
+    def run(**_: object) -> None:
+        time.sleep(1.5)
+        raise RuntimeError("The node is lost\n.\n")
+
+    monkeypatch.setattr(ray_jobs, "_client", lambda _cluster: SimpleNamespace(run=run))
+    monkeypatch.setattr(ray_jobs, "LOOK_SECONDS", 0.1)
+    monkeypatch.setattr(ray_jobs, "SAID_AFTER", 1.0)
+    result, _ = find(instance, "http://127.0.0.1:8265", clumps(200, 10))
+
+    assert "did not finish (The node is lost): fix the cause" in sentence(result)
+    logged = [entry.user_message for entry in instance.all_logs(result.run_id)]
+    assert sum("no block of rows has come from the Ray job at" in line for line in logged) == 1

@@ -76,6 +76,13 @@ def test_a_transaction_that_is_lost_raises_keeps_nothing_and_may_be_done_again(a
     assert count(store, "budget_runs") == 1
 
 
+def test_a_full_disk_of_the_server_is_no_outage_that_a_stage_goes_on_after():
+    full = psycopg.errors.DiskFull("could not extend file")
+    error = sessions.store_error(full, "db", "ledger")
+    assert type(error) is StoreError
+    assert str(error).endswith("make room on the disk of its server, and start again.")
+
+
 def test_a_process_that_stands_still_amid_a_transaction_does_not_stop_others(address, monkeypatch):
     monkeypatch.setattr(sessions, "STILL_SECONDS", 1)
     store = PostgresStore(BUDGET_STORE, address)

@@ -15,7 +15,7 @@ each row. In the header row, the numbers of its marked cells follow the name."""
 _FORMULA = tuple("=+-@\t\r＝＋－＠")
 # A spreadsheet that separates cells by semicolons or tabs may find a cell inside a text, also behind a
 # line break, as it does not know the quotation marks of a text that does not begin its line.
-_INNER_CELL = r"(?<=[;\t\r\n]){}(?=[' ]*[=+\-@＝＋－＠])"
+_INNER_CELL = r"(?<=[;\t\r\n]){}(?=[' \"]*[=+\-@＝＋－＠])"
 _UNMARKED_INNER, _MARKED_INNER = (re.compile(_INNER_CELL.format(mark)) for mark in ("", "'"))
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?")
 

@@ -31,6 +31,8 @@ LOST = "not made"
 """Metadata of a materialization: the releases that failed, with reasons."""
 WHOLE = ""
 """In place of a release id: the whole step failed, and its table keeps its earlier rows."""
+_OF_THE_MACHINE = (StoreUnavailable, ResourceExhausted)
+"""Errors that affect all releases."""
 
 
 class Isolation:
@@ -68,8 +70,7 @@ class Isolation:
         except Exception as error:
             if asking and isinstance(error, UserError) and not isinstance(error, PromptUnusable):
                 raise
-            machine = (StoreUnavailable, ResourceExhausted)
-            if isinstance(user_error(error), machine) or is_refused_home(error):
+            if isinstance(user_error(error), _OF_THE_MACHINE) or is_refused_home(error):
                 raise
             self.lose(release_id, error)
 
@@ -82,14 +83,16 @@ class Isolation:
                 failures are raised.
 
         Raises:
-            StoreUnavailable: A store's server is away: downstream steps could read nothing, either.
+            StoreError: A store's server is away, or a disk is full: downstream steps could do nothing,
+                either.
         """
         try:
             yield
         except UnfinishedStep:
             raise
         except Exception as error:
-            if isinstance(user_error(error), StoreUnavailable) or (retried and is_transient(error)):
+            affects_all = isinstance(user_error(error), _OF_THE_MACHINE)
+            if affects_all or (retried and is_transient(error)):
                 raise
             self.lose(WHOLE, error)
 

@@ -30,6 +30,8 @@ SETS: tuple[tuple[frozenset[str], str], ...] = (
 set gives its licence. If no row has all of them, they contradict each other: share-alike allows what NC
 and ND forbid, and each of two copyleft licences demands to be the only one."""
 
+MOST_CHOICES = 100
+"""Of at most this many choices of an SPDX expression all are compared."""
 _CONTRADICTING: tuple[Term, ...] = ("ND", "NC", "share-alike")
 _COMPATIBLE = re.compile(r"(?:LicenseRef-)?(?:CC-BY-SA|CC-SA|LAL)\b")
 _PUBLIC = re.compile(
@@ -108,18 +110,27 @@ def _chosen(licence: str | None) -> frozenset[str]:
     expression = licence_name(licence)
     if expression is None:
         return frozenset({licence})
-    # Each choice is made for itself: the choices of an expression together may be exponentially many.
-    return fold_expression(
-        expression,
-        lambda name: frozenset({name}),
-        lambda names, others: min(names, others, key=_permissiveness),
-        frozenset.union,
+
+    def together(
+        choices: list[frozenset[str]], others: list[frozenset[str]]
+    ) -> list[frozenset[str]]:
+        # The choices of an expression may be exponentially many: then each is made for itself.
+        if len(choices) * len(others) > MOST_CHOICES:
+            choices, others = [_most_permissive(choices)], [_most_permissive(others)]
+        return [names | more for names in choices for more in others]
+
+    return _most_permissive(
+        fold_expression(
+            expression,
+            lambda name: [frozenset({name})],
+            lambda choices, others: choices + others,
+            together,
+        )
     )
 
 
-def _permissiveness(names: Collection[str]) -> tuple[int, list[str]]:
-    """A key that sorts sets of licences, the most permissive first."""
-    return max(map(_place, names)), sorted(names)
+def _most_permissive(choices: Collection[frozenset[str]]) -> frozenset[str]:
+    return min(choices, key=lambda names: (max(map(_place, names)), sorted(names)))
 
 
 def _place(name: str) -> int:

@@ -114,18 +114,18 @@ def _in_texts(
 ) -> Evidence:
     """The findings of the rules that read a single pair.
 
-    `marks` tells whether the writer ends answers with a punctuation mark. The rules search around
-    blanks, so long runs of them would take quadratic time: they are shortened.
+    `marks` tells whether the writer ends answers with a punctuation mark. Two rules search around
+    blanks: long runs of them, which would take quadratic time, are shortened for these.
     """
-    pair = pair._replace(question=_without_runs(pair.question), answer=_without_runs(pair.answer))
+    short = pair._replace(question=_without_runs(pair.question), answer=_without_runs(pair.answer))
     return {
         REFUSAL: refusal_in(pair.answer),
-        TRUNCATION: _truncation(pair, limits.language, marks=marks),
+        TRUNCATION: _truncation(short, limits.language, marks=marks),
         LENGTH: _length(pair, limits),
         LANGUAGE: _first(pair, lambda text: language_fault(text, limits.language)),
         LEFTOVER: _first(pair, leftover_in),
         MATERIAL: _first(pair, mention_of_material)
-        or _first(pair, lambda text: missing_picture(text, n_pictures)),
+        or _first(short, lambda text: missing_picture(text, n_pictures)),
         PERSONAL_DATA: _first(pair, personal_data_in),
     }
 

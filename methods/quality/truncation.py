@@ -80,6 +80,8 @@ _BETWEEN = re.compile(r"\s*[,;/·]\s*(?:and\s+|or\s+|&\s+)?|\s+(?:and|or|&|–|�
 FEWEST_LISTED, MOST_LISTED_WORDS = 4, 5
 """A line is a list if it has, from its beginning or after a colon, at least this many parts of at most
 this many words each."""
+MOST_DOTS = 100
+"""Only this many characters at the end of a text may be dots that trail off."""
 SHOWN = 60
 """The number of characters at the end of a text that are returned as evidence."""
 
@@ -113,7 +115,8 @@ def truncation_in(
     last_word = whole.rsplit(maxsplit=1)[-1]
     if _FACE.search(whole) or _CODE.search(end) or _ADDRESS.fullmatch(last_word):
         return None
-    open_ended = _TRAILING_OFF.sub("", whole)
+    # Other ends of long runs of dots would be tried again and again.
+    open_ended = whole[:-MOST_DOTS] + _TRAILING_OFF.sub("", whole[-MOST_DOTS:])
     bare = open_ended.rstrip(_CLOSING)
     if not bare:
         return None

@@ -22,8 +22,8 @@ ENDING = ".parquet"
 INDEX = "index"
 """The only column of numbers; all others are texts."""
 MOST_CELLS = 10_000_000
-"""The most cells of a file that is read: records are decoded one at a time, which takes about 10 µs a
-cell, and a column of nulls takes no bytes.
+"""The most cells of a file that is read; a struct has a cell for each field. Records are decoded one at
+a time, which takes about 10 µs a cell, and a column of nulls takes no bytes.
 """
 GROUP_CHARACTERS = 32_000_000
 """A row group is written as soon as its texts exceed this number of characters."""
@@ -48,7 +48,7 @@ def tsv_lines_of(file: Path) -> Iterator[str]:
             if table.metadata.num_rows > MOST_ROWS:
                 raise PublishedError(f"it has more than {MOST_ROWS:,} records")
             names = table.schema_arrow.names
-            if table.metadata.num_rows * len(names) > MOST_CELLS:
+            if table.metadata.num_rows * table.metadata.num_columns > MOST_CELLS:
                 raise PublishedError(f"it has more than {MOST_CELLS:,} cells")
             image, image_path = IMAGES
             # An image that is a struct may consist of only a path.

@@ -28,11 +28,11 @@ _MEMORY = (errno.ENOMEM,)
 _NUMBERS = (*_DISK, *_SIZE, *_FILES, *_MEMORY)
 _STATEMENT = re.compile(r"\n\[SQL: |\n\(Background")
 """What SQLAlchemy appends to the message of a database."""
-_OF_POSTGRES = ".DiskFull)"
-"""SQLAlchemy's name of the error of a Postgres server whose disk is full."""
+_OF_POSTGRES = (".DiskFull)", "could not extend file")
+"""Of the error of a Postgres server whose disk is full: SQLAlchemy's name, and the server's message."""
 _IN_WORDS = {os.strerror(number): number for number in _NUMBERS} | {
     "database or disk is full": errno.ENOSPC,
-    _OF_POSTGRES: errno.ENOSPC,
+    **dict.fromkeys(_OF_POSTGRES, errno.ENOSPC),
     "Out of Memory Error": errno.ENOMEM,
     "out of memory": errno.ENOMEM,
     "can't start new thread": errno.ENOMEM,
@@ -170,10 +170,8 @@ def _met_by_sqlite() -> int | None:
 def _sentence(number: int, error: BaseException) -> str:
     reason = _STATEMENT.split(str(error))[0]
     reason = " ".join(reason.split()) or type(error).__name__
-    if _OF_POSTGRES in reason:
-        return (
-            f"The disk of Dagster's Postgres server is full ({reason}): make room on it {_AGAIN}."
-        )
+    if any(words in reason for words in _OF_POSTGRES):
+        return f"The disk of the Postgres server is full ({reason}): make room on it {_AGAIN}."
     if number in _DISK:
         full = "is full" if number == errno.ENOSPC else "has no more room for this user"
         path = _path_in(error)

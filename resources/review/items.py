@@ -93,7 +93,7 @@ class Filters:
     Attributes:
         reviewer: A person who decided on the item or has it locked.
         text: Words that all occur in the item's texts, case-insensitive; `MOST_SEARCHED` characters
-            at most.
+            at most. Of many words the longest are searched for.
     """
 
     kind: str | None = None

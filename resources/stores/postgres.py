@@ -14,6 +14,7 @@ from psycopg.types.string import StrDumperUnknown, TextLoader
 from sqlalchemy import Connection, Engine, QueuePool, create_engine
 from sqlalchemy.exc import DataError
 
+from resources.files.system_errors import ResourceExhausted
 from resources.migrations import StoreError, StoreUnavailable
 from resources.stores import versions
 from resources.stores.address import QUERY_CANCELED, STATEMENT_TIMEOUT, shown_address
@@ -34,6 +35,7 @@ _AWAY = (
     "530",  # resources are exhausted; not 53100, as a full disk stays full
     "532",  # memory
     "533",  # connections
+    "534",  # a limit of the configuration
     "55P03",  # a lock was not available in time
     "57P",  # the server stops or starts
     "25006",  # the server is read-only, such as a standby
@@ -241,7 +243,8 @@ def store_error(error: BaseException, shown: str, name: str) -> BaseException:
             f"{shown} cannot be used ({message}): {advice or _UNREACHED}, and start again."
         )
     if advice:
-        return StoreError(f"{shown} cannot be used ({message}): {advice}.")
+        kind = ResourceExhausted if isinstance(error, errors.DiskFull) else StoreError
+        return kind(f"{shown} cannot be used ({message}): {advice}.")
     return error
 
 

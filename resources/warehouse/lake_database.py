@@ -204,8 +204,6 @@ class LakeDatabase(Database):
         return WarehouseError(f"The warehouse refused the write: {error}")
 
     def copy_to(self, target: Path) -> None:
-        import duckdb
-
         with self.connection() as connection:
             connection.execute(f"ATTACH {quoted(str(target))} AS copy; USE copy")
             try:
@@ -216,7 +214,7 @@ class LakeDatabase(Database):
                         f"INSERT INTO {table} BY NAME SELECT * FROM warehouse.{table}"
                     )
                 connection.commit()
-            except duckdb.Error:
+            except BaseException:
                 _roll_back(connection)
                 raise
             finally:

@@ -179,6 +179,7 @@ def test_which_cells_are_marked() -> None:
     assert has_marks([others, ["x", "=1"]]) and not has_marks([others])
     # A semicolon, a tab or a line break may separate cells, too.
     assert mark_formula(";=1+1") == ";'=1+1"
+    assert mark_formula('a;"=1') == "a;'\"=1"
     assert mark_formula("a\n=1\r\n-x\r@A1") == "a\n'=1\r\n'-x\r'@A1"
     assert mark_formula("'tis; =1;\t@A1 a;b") == "'tis;' =1;\t'@A1 a;b"
     assert mark_formula("=1;-2") == "'=1;'-2"
@@ -209,7 +210,7 @@ def test_out_and_in_again_is_the_same(rows: list[list[str]]) -> None:
     assert [*unmarked_rows(out)] == rows
     assert not any(cell.startswith(FORMULA) and not number(cell) for row in out for cell in row)
     inner = [part for row in out for cell in row for part in re.split("[;\t\r\n]", cell)[1:]]
-    assert not any(part.lstrip(" ").startswith(tuple("=+-@＝＋－＠")) for part in inner)
+    assert not any(part.lstrip(' "').startswith(tuple("=+-@＝＋－＠")) for part in inner)
 
 
 IMAGE = "![x](http://evil.example/x.png)"

@@ -19,6 +19,7 @@ from tenacity import (
     wait_exponential,
 )
 
+from resources.files.system_errors import ResourceExhausted
 from resources.llm.ledger.calls import Call, Charge
 from resources.llm.ledger.ledger import Ledger
 from resources.llm.watchdog import waits_for
@@ -37,7 +38,7 @@ Entry = tuple[Call | Charge, asyncio.Future[None]]
 
 def _may_pass(error: BaseException) -> bool:
     """Tell whether an error is temporary (busy, full, unreachable), not a damaged or deleted store."""
-    if isinstance(error, StoreUnavailable):
+    if isinstance(error, StoreUnavailable | ResourceExhausted):
         return True
     cause = error.__cause__ if isinstance(error, StoreError) else None
     return (

@@ -133,6 +133,9 @@ def test_dagsters_database_that_is_away_is_tried_again_and_is_no_fault_of_code(m
     for block in (isolation.release("one"), isolation.step(retried=False)):
         with pytest.raises(RuntimeError), block:
             raise error
+    # Nor is a full disk.
+    with pytest.raises(OSError, match="No space"), isolation.step(retried=False):
+        raise OSError(errno.ENOSPC, "No space")
     with pytest.raises(StoreAway) as raised, plain_errors():
         raise error
     assert raised.value.allow_retries and raised.value.description == (

@@ -115,6 +115,11 @@ def test_the_table(parts, licence):
 def test_choices_next_to_each_other_are_made_one_by_one():
     many = " AND ".join(f"(LicenseRef-a{n} OR CC-BY-NC-4.0)" for n in range(100))
     assert licence_of_set({many: 1}) == SetLicence("CC-BY-4.0")
+    long = " AND ".join(f"LicenseRef-{n}" for n in range(3_000)) + " OR CC0-1.0" * 3_000
+    assert licence_of_set({long: 1}) == SetLicence("CC0-1.0")
+    # Few choices are compared together: the first alone would contradict the rest.
+    few = "(CC-BY-SA-3.0 OR CC-BY-NC-4.0) AND CC-BY-NC-SA-4.0"
+    assert licence_of_set({few: 1}) == SetLicence("CC-BY-NC-SA-4.0")
 
 
 SA, NC, ND, GFDL = "CC-BY-SA-4.0", "CC-BY-NC-2.0", "CC-BY-ND-4.0", "GFDL-1.2-only"

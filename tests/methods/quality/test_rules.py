@@ -33,6 +33,7 @@ def test_a_text_of_twelve_words_needs_a_full_stop_and_a_question_of_four_its_mar
         ("Why?", "Look at picture" + " " * 1_000_000 + "end"),
         ("Why?", "Red and blue sails turn slowly on the old mill near" + "\n" * 1_000_000 + "end"),
         ("Why?", "his second picture, " * 50_000),
+        ("Why?", "..…" * 300_000 + "x"),
         ("Why?", "There is no image " + "seem to have " * 40 + "x."),
         ("go" + ", what" * 100_000 + ". x", "Red."),
     ],

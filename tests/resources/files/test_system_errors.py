@@ -61,7 +61,7 @@ ERRORS = {
         sqlalchemy.exc.OperationalError(
             "INSERT", {"key": "s3cret"}, DiskFull("could not extend file: wrote only 4096 bytes")
         ),
-        "The disk of Dagster's Postgres server is full ((psycopg2.errors.DiskFull) could not extend "
+        "The disk of the Postgres server is full ((psycopg2.errors.DiskFull) could not extend "
         "file: wrote only 4096 bytes): make room on it and run again;",
     ),
     "a cause": (caused(ValueError("no"), full()), DISK),

@@ -17,6 +17,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 
 from resources.images.store import ImageStore
@@ -24,6 +25,7 @@ from resources.llm.ledger import Call, Ledger, writer
 from resources.llm.registry import load_registry
 from resources.migrations import StoreError
 from resources.mock_server.process import MockServerProcess
+from resources.stores.postgres import store_error
 from tests.doubles.openai_api import Api, answer_to, serving
 from tests.plugins.backends import OnSameStores
 from tests.resources.llm.entries import AskingGateway, charges_of, gateway_of, questions
@@ -160,8 +162,9 @@ def test_no_more_than_may_be_at_risk_is_ever_paid_for_and_not_yet_durable(
     assert 4 < max(at_risk) <= AT_RISK * 4, "a slow disk slows nobody down at first"
 
 
+@pytest.mark.parametrize("of_server", [False, True])
 def test_after_the_first_answer_that_a_full_disk_cannot_take_nothing_more_is_sent(
-    tmp_path, monkeypatch
+    tmp_path, monkeypatch, of_server
 ):
     refused = list[int]()
     heard = list[str]()
@@ -170,6 +173,9 @@ def test_after_the_first_answer_that_a_full_disk_cannot_take_nothing_more_is_sen
     def add_until_full(ledger: Ledger, calls: Iterable[Call]) -> None:
         if len(ledger) >= 20:
             refused.append(len(list(calls)))
+            if of_server:
+                full = psycopg.errors.DiskFull("The disk is full")
+                raise store_error(full, "The server", "ledger") from full
             error = sqlite3.OperationalError("database or disk is full")
             error.sqlite_errorcode = sqlite3.SQLITE_FULL
             raise StoreError("The disk is full.") from error

@@ -15,6 +15,7 @@ import pytest
 from sqlalchemy import Connection, create_engine, event, text
 
 from resources.command_line import Command, CommandGroup, run
+from resources.files.system_errors import ResourceExhausted
 from resources.llm.budget_store import BUDGET_STORE
 from resources.llm.ledger import Ledger
 from resources.llm.ledger.file import LEDGER
@@ -79,7 +80,7 @@ def test_a_transaction_that_is_lost_raises_keeps_nothing_and_may_be_done_again(a
 def test_a_full_disk_of_the_server_is_no_outage_that_a_stage_goes_on_after():
     full = psycopg.errors.DiskFull("could not extend file")
     error = sessions.store_error(full, "db", "ledger")
-    assert type(error) is StoreError
+    assert isinstance(error, ResourceExhausted)
     assert str(error).endswith("make room on the disk of its server, and start again.")
 
 

@@ -175,6 +175,8 @@ def test_an_entry_is_used_as_often_as_it_may_be_and_no_set_comes_twice():
     uses = Counter(entry for each in sampled for entry in each)
     assert set(uses.values()) == {2} and len(uses) == 12
     assert len(set(map(frozenset, sampled))) == 8
+    # When all sets of one size are there, those of the other size use up what is left.
+    assert sum(sizes_of(sample_sets([plain(5)], spec([2, 3], max_uses=8)))) == 5 * 8
 
 
 def test_a_page_with_many_images_is_not_what_is_left_over():

@@ -239,8 +239,10 @@ def test_convbench_s_perception_stands_against_reasoning_and_creation() -> None:
         *(metric("S1", name, value) for name, value in (("a", 40.0), ("b", 60.0), ("c", 90.0))),
         *(metric("S2", name, value) for name, value in (("a", 10.0), ("b", 30.0), ("c", None))),
         metric("S3", "a", 5.0, ci_low=1.0, ci_high=9.0),
+        *(metric(name, "baseline:empty", 90.0) for name in ("S1", "S2")),
     ]
-    with_reasoning, with_creation = planes_of(board("convbench", "R1", *"abc", metrics=rows))
+    names = (*"abc", "baseline:empty")
+    with_reasoning, with_creation = planes_of(board("convbench", "R1", *names, metrics=rows))
     assert with_reasoning.name == "quadrants-s1-s2"
     assert with_reasoning.middle == (50.0, 20.0), "medians of the two models that have both"
     assert with_reasoning.without == 1 and with_reasoning.ends == ((0.0, 100.0), (0.0, 100.0))

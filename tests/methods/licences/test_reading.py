@@ -74,6 +74,7 @@ WORDINGS = {
         "GFDL 1.2+ or CC BY-SA 3.0",
         "GFDL 1.2+ oder CC-BY-SA-3.0",
     ],
+    "CC-BY-SA-3.0 AND LicenseRef-GFDL AND MIT": ["CC BY-SA 3.0 or GFDL; MIT license"],
     "GPL-2.0-only": ["Licence: GNU GPL v2.0.", "GPL-2", "GNU General Public License, version 2"],
     "GPL-2.0-or-later": [
         "GPL-2+",

@@ -5,6 +5,7 @@ import base64
 import io
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -105,9 +106,10 @@ def test_the_page_says_how_many_dialogues_openai_does_not_take(exported, image_i
 
 @pytest.mark.parametrize("form", ["llava", "sharegpt", "ms-swift", "llama-factory"])
 def test_two_take_turns_pictures_stand_where_they_enter_and_texts_come_back_but_for_tokens(
-    form, exported, dialogues, hostile, store
+    form, exported, dialogues, hostile, image_ids, store
 ):
-    items = [*dialogues, *hostile]
+    # No turn shows the last picture of the last dialogue.
+    items = [*dialogues, *hostile, replace(dialogues[0], item_id="d3", image_ids=tuple(image_ids))]
     folder = exported(items, form)
     is_sharegpt = form in ("llava", "sharegpt")
     file = "data.json" if is_sharegpt else "data.jsonl"
@@ -127,7 +129,8 @@ def test_two_take_turns_pictures_stand_where_they_enter_and_texts_come_back_but_
         images = record.get("image" if form == "llava" else "images", [])
         assert "".join(each[content] for each in said).count("<image>") == len(images)
         shown = [(folder / path).read_bytes() for path in images]
-        assert shown == [store.read(image_id) for image_id in item.image_ids]
+        places = [place - 1 for turn in item.turns for place in turn.image_positions]
+        assert shown == [store.read(item.image_ids[place]) for place in places]
         assert ("image" in record) == (form == "llava" and bool(images))
 
 

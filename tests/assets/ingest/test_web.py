@@ -169,8 +169,9 @@ def test_passwords_in_addresses_are_sent_to_the_mirror_and_stored_nowhere(make, 
     world = make([], LOOM_IMAGES=mirror)
     rows = [wit_line(f"Page {number}", url) for number, url in enumerate(urls)]
     write_tsv(world.corpus.folder / "far.tsv", rows)
-    run = ingest_part(world, "far", *ASSETS, config=ANY_LOSS)
-    assert run.success
+    # The second run takes them out of the store.
+    runs = [ingest_part(world, "far", *ASSETS, config=ANY_LOSS) for _ in range(2)]
+    assert all(run.success for run in runs)
     basic = "Basic " + base64.b64encode(b"ada:s3cr@et").decode()
     assert sent == [(basic, "token=t0ken")] * 2
     assert {row["image_url"]: row["fetched_from"] for row in table(world, "images")} == {
@@ -180,7 +181,7 @@ def test_passwords_in_addresses_are_sent_to_the_mirror_and_stored_nowhere(make, 
     kept = [path for path in world.home.rglob("*") if path.is_file()]
     assert {"image_index.sqlite", "warehouse.duckdb"} <= {path.name for path in kept}
     everything = b"".join(path.read_bytes() for path in kept) + "".join(capfd.readouterr()).encode()
-    logged = "".join(str(event) for event in run.all_events).encode()
+    logged = "".join(str(event) for run in runs for event in run.all_events).encode()
     for secret in (b"s3cr", b"t0ken", b"hidd3n", basic.encode()):
         assert secret not in everything + logged, secret
 

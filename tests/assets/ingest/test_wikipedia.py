@@ -129,6 +129,7 @@ def enriched(world: World) -> None:
 
 
 def test_enriched_pages_have_what_their_rows_lack(make: Make, wiki: MediaWiki) -> None:
+    wiki.originals = COMMONS
     world = make(enrich=True)
     enriched(world)
     pages, entries = by_title(world, "pages"), by_title(world, "entries")
@@ -155,6 +156,10 @@ def test_enriched_pages_have_what_their_rows_lack(make: Make, wiki: MediaWiki) -
     }
     # The pictures themselves lie in the folder.
     assert wiki.uploads == []
+    # A file that was overwritten has its new licence.
+    wiki.files["File:Snowy owl.png"] = File(drawing("pink"), LICENCE)
+    assert world.ingest("mine").success
+    assert by_title(world, "entries")["Owl of barns"]["licence"] == "CC-BY-SA-4.0"
 
 
 def test_nothing_is_asked_of_wikipedia_unless_the_settings_say_so(make, wiki):

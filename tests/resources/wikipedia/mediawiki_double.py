@@ -112,7 +112,8 @@ class MediaWiki(ServedWiki):
     """Serves while the context is entered. `pages` are those of English, `files` those of all.
 
     `languages` may be given further pages, and any page be edited, at any time. `latency`, in seconds,
-    delays every answer of the APIs. `at_once` is the most items of a list in an answer.
+    delays every answer of the APIs. `at_once` is the most items of a list in an answer. `originals` is
+    where files are said to be, if not here.
     """
 
     def __init__(
@@ -125,6 +126,7 @@ class MediaWiki(ServedWiki):
         self.now = self.most_at_once = 0
         self.latency = 0.0
         self.at_once = 500
+        self.originals = ""
         self._faults: list[tuple[Fault, str]] = []
 
     @property
@@ -224,7 +226,7 @@ class MediaWiki(ServedWiki):
         return {
             **{"size": len(file.data), "width": width, "height": height, "sha1": digest},
             "thumburl": f"{self.address}/upload/thumb/{parameters['iiurlwidth']}px-{name}",
-            "url": f"{self.address}/upload/{name}?utm_source=wiki",
+            "url": f"{self.originals or f'{self.address}/upload/'}{name}?utm_source=wiki",
             "extmetadata": {about: {"value": value} for about, value in file.about.items()},
             "mime": "image/png",
         }

@@ -125,19 +125,26 @@ def test_the_lines_of_the_page_load_it_beside_its_folder(
     assert [row["item_id"] for row in found["rows"]] == ["dialogue/1", "d2"]
 
 
-def test_splits_and_languages_of_one_dataset_stand_in_one_folder(released, questions, tmp_path):
-    def edition(split: str, language: str) -> ExportSource:
-        named = f"mmbench-{split}-{language}"
-        return released(questions[:2], name=named, edition=Edition("mmbench", split, language))
+def test_splits_and_languages_of_one_dataset_stand_in_one_folder(
+    released, questions, image_ids, tmp_path
+):
+    def edition(split: str, language: str, *more: Item) -> ExportSource:
+        named, of = f"mmbench-{split}-{language}", Edition("mmbench", split, language)
+        licences = {image_ids[2]: "CC-BY-NC-2.0"}
+        items = [*questions[:2], *more]
+        return released(items, name=named, edition=of, licences=licences, left_out=["NC"])
 
-    source, *others = [edition("dev", "en"), edition("test", "en"), edition("dev", "zh-Hans")]
+    unfree = replace(questions[2], image_ids=(image_ids[2],) * 2)
+    source, *others = [edition("dev", "en"), edition("test", "en", unfree), edition("dev", "zh-Hans")]
     source.stand_beside(others)
     folder = written(source, tmp_path / "out", "huggingface")
     assert datasets.get_dataset_config_names(str(folder)) == ["en", "zh_Hans"]
     rows = datasets.load_dataset(str(folder), "en", cache_dir=str(tmp_path / "cache"))
     assert [row["turns"][0]["key"] for row in rows["dev"]] == ["B", "B"]
     assert [row["turns"][0]["key"] for row in rows["test"]] == [None, None]
-    assert "| `mmbench-dev-zh" in (folder / "README.md").read_text()
+    page = (folder / "README.md").read_text()
+    assert "| `mmbench-dev-zh" in page
+    assert "| Items left out of these files: NC | 1 |" in page
     assert header(folder)["language"] == ["en", "zh-Hans"]
     assert "multiple-choice" in header(folder)["task_categories"]
     with pytest.raises(ExportError, match="are both split dev of en: leave one of them out"):

@@ -201,10 +201,12 @@ def test_what_was_left_out_or_is_missing_has_its_reason_also_where_nobody_is_sco
     reason = "It has no scores on mmdu-zh-0123456789."
     part = {"subset_label": "l2-category", "subset_value": "logic", "n": 1}
     logic = gap("strong", 10.0, None, **part, ci_low=None, ci_high=None, reason="One cluster.")
+    # A difference that is sure for one value of a label is none of the whole.
+    part_of_one = {**part, "subset_value": "nature", "n": 4}
+    nature = gap("strong", 12.0, 0.01, **part_of_one)
+    counts = [counted("n_pairs", **of) for of in (part, part_of_one)]
     strong, weak = gap("strong", 8.0, 0.06, n=4), gap("weak", None, None, n=0, reason=reason)
-    compare_languages(
-        data, strong, weak, [counted("n_pairs", **part), *logic], n_pairs=5, **left_out
-    )
+    compare_languages(data, strong, weak, [*counts, *logic, *nature], n_pairs=5, **left_out)
     data["findings"]["extraction_quality"] = readings_of("")
     shares = {"strong": LetterShares(Counter(A=4), 0, Estimate(None, None, None), None, None)}
     passes = {"strong": PassCounts(12, 12, 0, 0)}

@@ -122,8 +122,12 @@ def test_scores_of_people_are_imported_once_and_replaced_by_a_later_file(
         | {"ref_answer": "A cat.", "task": "Meme", "category": "Perception & Understanding"}
         for n in (0, 1)
     ]
+    # The first turn of the last item is given; the second has no answer.
+    history = {"history": [{"user": "Is it a cat?", "assistant": "No."}], "ref_answer": ""}
+    lines.append({**lines[0], "question_id": "2-0", **history})
     (tmp_path / "metadata.jsonl").write_text("\n".join(map(json.dumps, lines)) + "\n")
-    typed("release import", tmp_path / "metadata.jsonl", "--benchmark=alignmmbench")
+    said = typed("release import", tmp_path / "metadata.jsonl", "--benchmark=alignmmbench").out
+    assert "; 1 of 3 have no answer to be scored by." in said
     tables = Warehouse(loom_home / "warehouse.duckdb")
     (released,) = tables.sql("SELECT release_id FROM release.releases").to_pylist()
     answer = {**released, "trial": "plain", "turn": 1, "model": "a", "status": "answered"}
@@ -174,6 +178,11 @@ def test_scores_of_people_are_imported_once_and_replaced_by_a_later_file(
         assert "1 replace other scores or reasons by the same rater." in said
         assert scores() == {**first, ("1-0", "bob"): 9}
         assert tables.count("evaluate.human_score_files") == n_files
+    # A reason stays with its score.
+    for score, reason in ((9, "It is wrong."), (7, None)):
+        import_scores(f"{head}\n1-0,a,{score},bob\n")
+        stored = tables.select("evaluate.human_scores", rater="bob").to_pylist()
+        assert [(row["score"], row["reason"]) for row in stored] == [(score, reason)]
 
     # Two imports at once keep the scores of both.
     both_have_read = threading.Barrier(2)

@@ -135,7 +135,11 @@ def test_splits_and_languages_of_one_dataset_stand_in_one_folder(
         return released(items, name=named, edition=of, licences=licences, left_out=["NC"])
 
     unfree = replace(questions[2], image_ids=(image_ids[2],) * 2)
-    source, *others = [edition("dev", "en"), edition("test", "en", unfree), edition("dev", "zh-Hans")]
+    source, *others = [
+        edition("dev", "en"),
+        edition("test", "en", unfree),
+        edition("dev", "zh-Hans"),
+    ]
     source.stand_beside(others)
     folder = written(source, tmp_path / "out", "huggingface")
     assert datasets.get_dataset_config_names(str(folder)) == ["en", "zh_Hans"]

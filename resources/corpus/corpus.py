@@ -33,6 +33,8 @@ KINDS: dict[str, type[FileShard]] = {
 _ADDRESS = re.compile(r"https?://[^/].+|hf://.+\.parquet")
 
 CATEGORIES = "categories.jsonl"
+MOST_CATEGORIES = 1_000
+"""The most categories of a title: each page with this title repeats them."""
 DOWNLOADS, WIKIPEDIA = "downloads", "wikipedia"
 """Folders in the workspace for fetched files."""
 
@@ -100,7 +102,11 @@ class Corpus:
         ]
 
     def categories(self) -> dict[str, list[str]]:
-        """Read the category names by page title, in the file's order; empty if there is no file."""
+        """Read the category names by page title, in the file's order; empty if there is no file.
+
+        Raises:
+            CorpusError: A line cannot be used, or a title has more than MOST_CATEGORIES.
+        """
         path = self.path / CATEGORIES
         if not path.is_file():
             return {}
@@ -109,7 +115,13 @@ class Corpus:
             for number, line in enumerate(file, start=1):
                 if line.strip():
                     title, names = _category_line(path, number, line)
-                    categories.setdefault(title, {}).update(dict.fromkeys(names))
+                    of_title = categories.setdefault(title, {})
+                    of_title.update(dict.fromkeys(names))
+                    if len(of_title) > MOST_CATEGORIES:
+                        raise CorpusError(
+                            f"Line {number} of {path} cannot be used: its page has more than "
+                            f"{MOST_CATEGORIES:,} categories; remove some."
+                        )
         return {title: list(names) for title, names in categories.items()}
 
     def excluded(self) -> dict[str, str]:

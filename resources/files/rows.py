@@ -60,7 +60,7 @@ class RowsFile:
         """Add a row; missing columns are NULL, columns that are not in the schema are dropped."""
         self._portion.append(row)
         self.n_rows += 1
-        self._n_bytes += sum(len(value) for value in row.values() if isinstance(value, str | bytes))
+        self._n_bytes += sum(map(_n_bytes, row.values()))
         if len(self._portion) == ROWS_A_GROUP or self._n_bytes >= BYTES_A_GROUP:
             self._flush()
 
@@ -80,6 +80,12 @@ class RowsFile:
         self._writer.write_table(pa.Table.from_pylist(self._portion, schema=self._schema))
         self._portion.clear()
         self._n_bytes = 0
+
+
+def _n_bytes(value: object) -> int:
+    if isinstance(value, str | bytes):
+        return len(value)
+    return sum(map(_n_bytes, value)) if isinstance(value, list) else 0
 
 
 class RowsStream(RowsFile):

@@ -51,17 +51,14 @@ def test_what_is_secret_goes_and_all_else_stays(address, shown):
 @example("S3?CRET")
 @example("S3#CRET;%3f")
 @example("/S3CRET")
-@example("//")
 def test_no_password_is_left(password):
     # "https://ada:80/…@…" is an address of the host ada, and a user may end at any "@".
     assume("@" not in password and not re.match("[0-9]{1,5}[/?#]", password))
     address = f"https://ada:{password}@example.org/a.png"
     for cut in (without_secrets, without_query, cut_address):
         assert cut(address) == "https://example.org/a.png"
-    shown = cut_address(address.removeprefix("https://"))
-    if password.startswith("/"):
-        shown = re.sub("^ada:/+", "", shown)  # It may be a scheme.
-    assert shown == "example.org/a.png"
+    if not password.startswith("/"):  # "ada:/" may be a scheme.
+        assert cut_address(address.removeprefix("https://")) == "example.org/a.png"
 
 
 def test_addresses_in_a_text_and_what_is_sent():

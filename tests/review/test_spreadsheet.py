@@ -91,7 +91,7 @@ class TestExport:
         item["context"] = {"page_urls": ["u1", "=u2"], "why": []}
         rows = Sheet(tmp_path, [item]).opened()
         assert [(row["part"], row["text"], row["look_at"]) for row in rows] == [
-            ("turns.1.question", "A tower.?", "images/ff.png\npage urls: u1\n=u2"),
+            ("turns.1.question", "A tower.?", "images/ff.png\npage urls: u1\n'=u2"),
             ("turns.1.answer", "A tower.", ""),
             ("turns.2.question", "And then?", ""),
             ("turns.2.answer", "Nothing, A tower.", ""),

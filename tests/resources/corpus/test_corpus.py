@@ -13,6 +13,7 @@ import pytest
 
 from methods.ingest.topics import Topic
 from methods.ingest.wit import COLUMNS
+from resources.corpus import corpus as corpus_module
 from resources.corpus import shard as fetching
 from resources.corpus.corpus import Corpus
 from resources.corpus.settings import CorpusError, load_settings
@@ -236,7 +237,7 @@ def test_a_mistake_in_an_address_shows_no_secret_of_it(folder, text):
 # What stands beside the shards
 
 
-def test_categories_by_title(corpus, folder):
+def test_categories_by_title(corpus, folder, monkeypatch):
     assert corpus.categories() == {}
     (folder / "categories.jsonl").write_text(
         '{"page_title": "Owl", "categories": ["Birds", "Night", "Birds"]}\n\n'
@@ -244,6 +245,10 @@ def test_categories_by_title(corpus, folder):
         '{"page_title": "Stone", "categories": []}\n'
     )
     assert corpus.categories() == {"Owl": ["Birds", "Night", "Hunters"], "Stone": []}
+    with monkeypatch.context() as patch:
+        patch.setattr(corpus_module, "MOST_CATEGORIES", 2)
+        with pytest.raises(CorpusError, match="Line 3 .* page has more than 2 categories; remove"):
+            corpus.categories()
     # Many of them are read at once.
     names = [str(number) for number in range(30_000)]
     lines = [{"page_title": "Owl", "categories": part} for part in (names[:15_000], names[15_000:])]

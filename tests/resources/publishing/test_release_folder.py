@@ -58,7 +58,11 @@ def test_the_folder_may_be_read_by_others_and_says_who_made_each_image(tmp_path,
     assert folder.stat().st_mode & 0o777 == 0o755, "others may read it"
     with (folder / "attribution.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
-    assert sorted(tuple(row[name] for name in MAKERS) for row in rows) == [("",) * 4, KNOWN, KNOWN]
+    # A spreadsheet might compute what follows a line break: an apostrophe stands before it.
+    marked = (*KNOWN[:3], "Ann\r'=1+1")
+    assert sorted(tuple(row[name] for name in MAKERS) for row in rows) == [
+        *(("",) * 4, marked, marked)
+    ]
     assert {row["image"] for row in rows} == {
         f"images/{path.name}" for path in (folder / "images").iterdir()
     }

@@ -129,7 +129,7 @@ def _chosen(licence: str | None) -> frozenset[str]:
     )
 
 
-def _most_permissive(choices: Collection[frozenset[str]]) -> frozenset[str]:
+def _most_permissive(choices: list[frozenset[str]]) -> frozenset[str]:
     return min(choices, key=lambda names: (max(map(_place, names)), sorted(names)))
 
 

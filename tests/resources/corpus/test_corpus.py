@@ -2,12 +2,10 @@
 
 import gzip
 import hashlib
-import json
 import logging
 import os
 import re
 from pathlib import Path
-from time import process_time
 
 import pytest
 
@@ -249,13 +247,6 @@ def test_categories_by_title(corpus, folder, monkeypatch):
         patch.setattr(corpus_module, "MOST_CATEGORIES", 2)
         with pytest.raises(CorpusError, match="Line 3 .* page has more than 2 categories; remove"):
             corpus.categories()
-    # Many of them are read at once.
-    names = [str(number) for number in range(30_000)]
-    lines = [{"page_title": "Owl", "categories": part} for part in (names[:15_000], names[15_000:])]
-    (folder / "categories.jsonl").write_text("\n".join(map(json.dumps, lines)))
-    before = process_time()
-    assert corpus.categories() == {"Owl": names}
-    assert process_time() - before < 1
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from resources.files.rows import RowsFile, first_rows, portions, staging_folder
 from resources.images.store import ImageStore
 from resources.warehouse import Parquet, TableWrite, Warehouse, arrow_schema
 
-ENTRIES_AT_ONCE = 2_000
+ENTRIES_AT_ONCE = 200
 WITHOUT_CAPTION = (
     "It has neither a reference, nor an alternative text, nor an attribution that says more than whose "
     "image it is."

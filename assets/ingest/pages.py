@@ -13,15 +13,20 @@ from assets.ingest.left_out import DropRecorder
 from assets.ingest.wit_rows import corpus_files, wit_rows
 from methods.ids import content_id
 from methods.ingest.topics import topics_of
-from methods.ingest.wit import SEEN
+from methods.ingest.wit import MOST_TIMES, SEEN
 from resources.corpus.corpus import Corpus
 from resources.corpus.enrichment import Enricher
 from resources.corpus.settings import CorpusSettings
+from resources.corpus.wikipedia_shard import FREE_CHARACTERS
 from resources.files.rows import RowsFile, first_rows, n_rows, portions, staging_folder
 from resources.warehouse import Parquet, TableWrite, Warehouse, arrow_schema
 
 PAGES_AT_ONCE = 10_000
 WITHOUT_TEXT = "None of its rows has a text of the page or of a section."
+TOO_LONG = (
+    "Its text is not taken: its entries, which all repeat it, would have over "
+    f"{MOST_TIMES} times the characters of its rows. Shorten it."
+)
 NO_TOPIC = "It matches none of the corpus's topics."
 
 
@@ -66,6 +71,8 @@ def pages(
                         left_out.add(page, page["page_url"], "without_text", WITHOUT_TEXT)
                     elif settings.topics and not page["topics"]:
                         left_out.add(page, page["page_url"], "no_topic", NO_TOPIC)
+                    elif _repeats_too_much(page):
+                        left_out.add(page, page["page_url"], "without_text", TOO_LONG)
                     else:
                         page["page_id"] = _page_id(page["page_url"])
                         page["version_ids"] = sorted(map(_page_id, page["versions"]))
@@ -93,6 +100,13 @@ def pages(
     if n_changed:
         details["changes"] = dg.MetadataValue.md(preview(changed))
     return report(shown, details, n_rows=file.n_rows)
+
+
+def _repeats_too_much(page: Mapping[str, Any]) -> bool:
+    """Whether a file of kilobytes would make gigabytes of entries."""
+    n_characters = len(page["page_text"])
+    n_input = max(n_characters, page["n_characters"])
+    return page["n_rows"] * n_characters > max(FREE_CHARACTERS, MOST_TIMES * n_input)
 
 
 def _page_id(url: str) -> str:

@@ -1,5 +1,5 @@
 -- One row for each page in one of the languages, or in any if there are none: the longest text of its rows,
--- their other texts (`said`), and how many they are. A text without a character that is seen ($seen) is none.
+-- their other texts (`said`), how many they are, and the characters of their texts of the page. A text without a character that is seen ($seen) is none.
 -- A page is in the language of its first row.
 WITH taken AS (
     SELECT wit_shard, page_url, lower(arg_min(language, line_number)) AS of_page
@@ -30,7 +30,8 @@ SELECT
         r.caption_alt_text_description,
         r.caption_attribution_description
     )) AS said,
-    count(*) AS n_rows
+    count(*) AS n_rows,
+    sum(length(concat(r.context_page_description, r.context_section_description)))::BIGINT AS n_characters
 FROM ingest.wit_rows AS r
 JOIN taken AS t USING (wit_shard, page_url)
 GROUP BY wit_shard, page_url

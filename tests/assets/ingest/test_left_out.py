@@ -58,7 +58,7 @@ def picture(width: int, height: int, step: int = 16, first: int = 0) -> Image.Im
 
 @pytest.fixture(scope="module")
 def chosen(make: Make) -> tuple[World, Result]:
-    """Seven pages, of which three are wanted; only those have their images in the folder."""
+    """Eight pages, of which three are wanted; only those have their images in the folder."""
     rows = [
         wit_line("Fire balloon", f"{WEB}fire.png"),
         wit_line("Montgolfier", f"{WEB}paper.png", caption_alt_text_description="A BALLOON rises"),
@@ -67,6 +67,11 @@ def chosen(make: Make) -> tuple[World, Result]:
         wit_line("Ballooning", f"{WEB}verb.png"),
         wit_line("Grey stone", f"{WEB}stone.png"),
         wit_line("Toy balloon", f"{WEB}toy.png", context_page_description=""),
+    ]
+    # Each entry would repeat the text that one row has.
+    texts = ["word " * 4_000, *[""] * 299]
+    rows += [
+        wit_line("Balloon day", f"{WEB}fire.png", context_page_description=text) for text in texts
     ]
     images = {name: encoded(picture(64, 64)) for name in ("fire.png", "paper.png", "tail.png")}
     world = make(
@@ -90,20 +95,22 @@ def test_pages_of_other_languages_and_topics_are_left_out_and_counted(chosen):
     assert set(by_title(world, "pages")) == {"Fire balloon", "Montgolfier", "Schwalbenschwanz"}
     told = metadata(run, "ingest/pages")
     # `Ballooning` and `Grey stone`; a keyword is a whole word. The toy's page says nothing.
-    assert (told["dagster/row_count"], told["rows left out"]) == (3, 4)
+    assert (told["dagster/row_count"], told["rows left out"]) == (3, 304)
     assert "| no_topic | 2 |" in told["reasons"]
     listed = {row["reference"].rpartition("/")[2]: row for row in table(world, "left_out")}
     assert {reference: row["reason"] for reference, row in listed.items()} == {
         "Ballooning": "no_topic",
         "Grey_stone": "no_topic",
         "Toy_balloon": "without_text",
+        "Balloon_day": "without_text",
         "language fr": "language",
     }
     assert listed["language fr"]["detail"] == (
         "1 page is in fr, and the languages in corpus.yaml are en, de."
     )
+    assert listed["Balloon_day"]["detail"].startswith("Its text is not taken: its entries")
     # They are rows all the same, for who wants them later.
-    assert len(table(world, "wit_rows")) == 7
+    assert len(table(world, "wit_rows")) == 307
     assert rejected(world, "row") == {}
 
 

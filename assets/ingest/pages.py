@@ -13,11 +13,10 @@ from assets.ingest.left_out import DropRecorder
 from assets.ingest.wit_rows import corpus_files, wit_rows
 from methods.ids import content_id
 from methods.ingest.topics import topics_of
-from methods.ingest.wit import MOST_TIMES, SEEN
+from methods.ingest.wit import FREE_CHARACTERS, MOST_TIMES, SEEN, outgrows
 from resources.corpus.corpus import Corpus
 from resources.corpus.enrichment import Enricher
 from resources.corpus.settings import CorpusSettings
-from resources.corpus.wikipedia_shard import FREE_CHARACTERS
 from resources.files.rows import RowsFile, first_rows, n_rows, portions, staging_folder
 from resources.warehouse import Parquet, TableWrite, Warehouse, arrow_schema
 
@@ -106,7 +105,7 @@ def _repeats_too_much(page: Mapping[str, Any]) -> bool:
     """Whether a file of kilobytes would make gigabytes of entries."""
     n_characters = len(page["page_text"])
     n_input = max(n_characters, page["n_characters"])
-    return page["n_rows"] * n_characters > max(FREE_CHARACTERS, MOST_TIMES * n_input)
+    return outgrows(page["n_rows"] * n_characters, n_input, FREE_CHARACTERS)
 
 
 def _page_id(url: str) -> str:

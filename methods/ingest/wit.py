@@ -41,6 +41,9 @@ MOST_TIMES = 20
 """Rows that repeat a text may have this many times the characters of their input. An image or a
 Wikipedia page with up to this many rows is always within the limit."""
 
+FREE_CHARACTERS = 5_000_000
+"""A page or a file of which the rows have up to this many characters is always taken."""
+
 BLANK = " \t\n\r\v\f"
 """A field of only these characters is empty."""
 
@@ -176,8 +179,18 @@ def repeats_too_much(
         return False  # Each row has at most all characters of the input.
     n_repeated, lengths = _n_characters(repeated), [_n_characters(values) for values in others]
     n_input = n_repeated + sum(lengths)
-    n_rows = n_input + (len(lengths) - 1) * n_repeated
-    return n_rows > max(n_free, MOST_TIMES * n_input)
+    return outgrows(n_input + (len(lengths) - 1) * n_repeated, n_input, n_free)
+
+
+def outgrows(n_characters: int, n_input: int, n_free: int = 0) -> bool:
+    """Whether rows have over MOST_TIMES the characters of their input.
+
+    Args:
+        n_characters: The characters of the rows.
+        n_input: The characters of the input.
+        n_free: Rows of up to this many characters are never too large.
+    """
+    return n_characters > max(n_free, MOST_TIMES * n_input)
 
 
 def _n_characters(values: Mapping[str, object]) -> int:

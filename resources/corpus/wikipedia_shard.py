@@ -8,7 +8,15 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from methods.ids import content_id
-from methods.ingest.wit import MOST_TIMES, Rejection, WitRow, excerpt, repeats_too_much, typed_row
+from methods.ingest.wit import (
+    FREE_CHARACTERS,
+    MOST_TIMES,
+    Rejection,
+    WitRow,
+    excerpt,
+    repeats_too_much,
+    typed_row,
+)
 from methods.web_address import without_query
 from methods.wikimedia.answers import MissingTitle
 from methods.wikimedia.facts import FileFacts, PageFacts, PageImage
@@ -20,8 +28,6 @@ from resources.wikipedia import Wikipedia
 NO_IMAGES = "no_images"
 """The reason of a rejected Wikipedia page without images. It is listed, but not counted as a
 failure."""
-FREE_CHARACTERS = 5_000_000
-"""A page or a file of which the rows have up to this many characters is always taken."""
 _SCRIPT = re.compile(r"(/w)?/api\.php")
 
 

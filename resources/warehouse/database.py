@@ -75,17 +75,29 @@ class Database(ABC):
     def exists(self) -> bool:
         """Whether the tables were created."""
 
-    @abstractmethod
+    @contextmanager
     def opened(
         self, own_instance: bool = False, rows_at_once: int | None = None
-    ) -> "AbstractContextManager[duckdb.DuckDBPyConnection]":
-        """Open a connection to the database, whatever its version is.
+    ) -> "Iterator[duckdb.DuckDBPyConnection]":
+        """Open a connection to the database, whatever its version is. An interrupt during a query is
+        raised as itself.
 
         Args:
             own_instance: Whether the connection gets its own DuckDB instance, for instance-wide
                 settings.
             rows_at_once: DuckDB's row group size; None for its default.
         """
+        with (
+            raise_interrupts(),
+            self._opened(own_instance, rows_at_once) as connection,
+            end_query(connection),
+        ):
+            yield connection
+
+    @abstractmethod
+    def _opened(
+        self, own_instance: bool, rows_at_once: int | None
+    ) -> "AbstractContextManager[duckdb.DuckDBPyConnection]": ...
 
     @abstractmethod
     def snapshot(self) -> "AbstractContextManager[duckdb.DuckDBPyConnection]":
@@ -142,11 +154,7 @@ class Database(ABC):
         if (open_connection := getattr(self._kept, "connection", None)) is not None:
             yield open_connection
             return
-        with (
-            raise_interrupts(),
-            self.opened(own_instance, rows_at_once) as connection,
-            end_query(connection),
-        ):
+        with self.opened(own_instance, rows_at_once) as connection:
             # Once per process: no other version of the code writes the tables while this one runs.
             if not self._ready:
                 with self._upgrade_errors():

@@ -17,12 +17,7 @@ from filelock import FileLock, Timeout
 
 from resources.files.home import is_writable
 from resources.files.waiting import TimedWait
-from resources.warehouse.database import (
-    EARLIER_VERSION,
-    NO_TABLES,
-    Database,
-    raise_interrupts,
-)
+from resources.warehouse.database import EARLIER_VERSION, NO_TABLES, Database, raise_interrupts
 from resources.warehouse.declarations import WarehouseError
 from resources.warehouse.duckdb_file import OpenFile, attached, left_open
 from resources.warehouse.file_errors import CORRUPT, FULL, LOG_KEPT, advice
@@ -60,8 +55,8 @@ class FileDatabase(Database):
         return self.path.exists()
 
     @contextmanager
-    def opened(
-        self, own_instance: bool = False, rows_at_once: int | None = None
+    def _opened(
+        self, own_instance: bool, rows_at_once: int | None
     ) -> "Iterator[duckdb.DuckDBPyConnection]":
         """Lock and attach the file, or take it if this run left it open; see `Database`."""
         self.path.parent.mkdir(parents=True, exist_ok=True)

@@ -20,14 +20,7 @@ from tenacity import (
 
 from methods.ids import canonical_json
 from resources.files import home
-from resources.warehouse.database import (
-    EARLIER_VERSION,
-    NO_TABLES,
-    Database,
-    Result,
-    end_query,
-    raise_interrupts,
-)
+from resources.warehouse.database import EARLIER_VERSION, NO_TABLES, Database, Result
 from resources.warehouse.declarations import WarehouseError, declared_tables
 from resources.warehouse.duckdb_file import quoted
 from resources.warehouse.lake_connection import (
@@ -75,8 +68,8 @@ class LakeDatabase(Database):
         return catalogue_exists(self.address)
 
     @contextmanager
-    def opened(
-        self, own_instance: bool = False, rows_at_once: int | None = None
+    def _opened(
+        self, own_instance: bool, rows_at_once: int | None
     ) -> "Iterator[duckdb.DuckDBPyConnection]":
         """Open a connection to the lake, which is created if it does not exist; see `Database`.
 
@@ -84,11 +77,7 @@ class LakeDatabase(Database):
         """
         # DuckDB spills data that does not fit into memory to the workspace.
         home.home().mkdir(parents=True, exist_ok=True)
-        with (
-            raise_interrupts(),
-            attached(self.address, self.log, own_instance=own_instance) as connection,
-            end_query(connection),
-        ):
+        with attached(self.address, self.log, own_instance=own_instance) as connection:
             yield connection
 
     @contextmanager

@@ -1,6 +1,6 @@
 -- One row for each page in one of the languages, or in any if there are none: the longest text of its rows,
--- their other texts (`said`), how many they are, and the characters of their texts of the page. A text without a character that is seen ($seen) is none.
--- A page is in the language of its first row.
+-- their other texts (`said`), how many they are, and the characters of their texts of the page. A text without
+-- a character that is seen ($seen) is none. A page is in the language of its first row.
 WITH taken AS (
     SELECT wit_shard, page_url, lower(arg_min(language, line_number)) AS of_page
     FROM ingest.wit_rows

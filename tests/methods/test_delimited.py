@@ -178,6 +178,7 @@ def test_which_cells_are_marked() -> None:
     assert [mark_formula(text) for text in others] == others
     assert has_marks([others, ["x", "=1"]]) and not has_marks([others])
     # A semicolon, a tab or a line break may separate cells, too.
+    assert mark_formula("\r=1") == "'\r'=1"
     assert mark_formula(";=1+1") == ";'=1+1"
     assert mark_formula('a;"=1') == "a;'\"=1"
     assert mark_formula("a\n=1\r\n-x\r@A1") == "a\n'=1\r\n'-x\r'@A1"

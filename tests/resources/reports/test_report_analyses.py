@@ -201,7 +201,7 @@ def test_what_was_left_out_or_is_missing_has_its_reason_also_where_nobody_is_sco
     reason = "It has no scores on mmdu-zh-0123456789."
     part = {"subset_label": "l2-category", "subset_value": "logic", "n": 1}
     logic = gap("strong", 10.0, None, **part, ci_low=None, ci_high=None, reason="One cluster.")
-    # A difference that is sure for one value of a label is none of the whole.
+    # A difference that is sure for one value of a label does not count for the whole.
     part_of_one = {**part, "subset_value": "nature", "n": 4}
     nature = gap("strong", 12.0, 0.01, **part_of_one)
     counts = [counted("n_pairs", **of) for of in (part, part_of_one)]

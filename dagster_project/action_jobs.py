@@ -1,5 +1,7 @@
 """Dagster jobs of actions, with one op each, and the events that make downstream assets stale."""
 
+from contextlib import nullcontext
+from pathlib import Path
 from typing import Any
 
 import dagster as dg
@@ -14,6 +16,7 @@ from dagster_project.actions import ACTIONS
 from dagster_project.progress import TO_BE_MADE_AGAIN, progress_logger
 from dagster_project.release_actions import RELEASES
 from methods.ids import content_id
+from resources.files.import_limits import import_limits
 from resources.warehouse import Warehouse
 
 BEFORE_RELEASES = ("cluster.splits", "rewrite.candidates")
@@ -56,7 +59,8 @@ def job_of(action: type[Action]) -> dg.JobDefinition:
         arguments = {name: getattr(context.resources, name) for name in resources}
         if "say" in action.uses():
             arguments["say"] = context.log.info
-        with plain_errors():
+        file = getattr(config, "file", None)
+        with plain_errors(), import_limits(Path(file)) if file else nullcontext():
             result = config.perform(**arguments)
             if result.changed == RELEASES:
                 context.log_event(

@@ -1,9 +1,10 @@
-"""The base class of errors that a user can correct, and escaping of external texts for a terminal.
+"""Errors that a user can correct, the causes of an error, and escaping of external texts.
 
 More specific errors are defined in the modules that raise them.
 """
 
 import unicodedata
+from collections.abc import Iterator
 
 _KEPT_AS_THEY_ARE = "\n\t\u200c\u200d"
 """Control characters that only affect the look of a text: line breaks, tabs, joiners of letters."""
@@ -30,6 +31,20 @@ class PromptUnusable(UserError):
 
 class UnfinishedStep(Exception):
     """Ends a step that has not failed: a later run continues it when its model batches have ended."""
+
+
+def with_causes(error: BaseException) -> Iterator[BaseException]:
+    """Yield an error, the errors of its group, and their causes, each once: causes may form a ring."""
+    errors, ids = [error], set[int]()
+    while errors:
+        current = errors.pop(0)
+        if id(current) in ids:
+            continue
+        ids.add(id(current))
+        yield current
+        inner = current.exceptions if isinstance(current, BaseExceptionGroup) else ()
+        causes = (*inner, current.__cause__, current.__context__)
+        errors += [cause for cause in causes if cause is not None]
 
 
 def printable(text: str) -> str:

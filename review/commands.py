@@ -335,6 +335,7 @@ def export(
 @_format
 def import_(file: Path, reviewer: str, round_: int, form: str, quoting: Quoting) -> int:
     """Store the decisions of a filled-in file."""
+    from resources.files.import_limits import import_limits
     from review.import_export import Record, import_records
     from review.jsonl import read_jsonl
     from review.spreadsheet import read_csv
@@ -346,7 +347,9 @@ def import_(file: Path, reviewer: str, round_: int, form: str, quoting: Quoting)
     }
     reader = own.get(form) or import_module(OF_EXTRAS[form]).read_records
     store = review_store()
-    return report_import(import_records(read_queue(), store, reader(file), reviewer, round_))
+    with import_limits(file):
+        imported = import_records(read_queue(), store, reader(file), reviewer, round_)
+    return report_import(imported)
 
 
 @review.command(
@@ -373,9 +376,11 @@ def dump(out: Path, form: str) -> None:
 @click.argument("file", type=FILE)
 def load(file: Path) -> int:
     """Store the decisions, comments and gold items of a file that `review dump` wrote."""
+    from resources.files.import_limits import import_limits
     from review.load import load
 
-    loaded = load(file, review_store())
+    with import_limits(file):
+        loaded = load(file, review_store())
     stored = loaded.stored
     print(
         f"{stored.decisions} decisions and {stored.comments} comments added, {stored.n_known} known "

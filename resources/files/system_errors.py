@@ -13,9 +13,9 @@ import resource
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
+from methods.errors import with_causes
 from resources.files import home
 from resources.migrations import StoreError
 
@@ -60,7 +60,7 @@ def exhaustion_message(error: BaseException) -> ResourceExhausted | None:
 
     Causes and the errors of a group are searched, too.
     """
-    for cause in _chain(error, set()):
+    for cause in with_causes(error):
         if isinstance(cause, ResourceExhausted):
             return cause
         number = _number(cause)
@@ -71,7 +71,12 @@ def exhaustion_message(error: BaseException) -> ResourceExhausted | None:
 
 def is_full_disk(error: BaseException) -> bool:
     """Tell whether the cause of an error is a full disk or a used-up disk quota."""
-    return any(_number(cause) in _DISK for cause in _chain(error, set()))
+    return any(_number(cause) in _DISK for cause in with_causes(error))
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Tell whether the cause of an error is that the process got no more memory."""
+    return any(_number(cause) in _MEMORY for cause in with_causes(error))
 
 
 def is_refused_home(error: BaseException) -> bool:
@@ -112,18 +117,6 @@ def require_writable(path: Path) -> None:
         if refused.exists() and not os.access(refused, os.W_OK):
             error = PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(refused))
             raise refused_by_system(error)
-
-
-def _chain(error: BaseException, ids: set[int]) -> Iterator[BaseException]:
-    """Yield an error, the errors of its group, and its causes."""
-    if id(error) in ids:
-        return
-    ids.add(id(error))
-    yield error
-    inner = error.exceptions if isinstance(error, BaseExceptionGroup) else ()
-    for cause in (*inner, error.__cause__, error.__context__):
-        if cause is not None:
-            yield from _chain(cause, ids)
 
 
 def _number(error: BaseException) -> int | None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from methods.errors import UserError
+from methods.errors import UserError, with_causes
 
 EXTRA_OF: Mapping[str, str] = {
     "faiss": "build",
@@ -30,11 +30,9 @@ class PackageMissing(UserError):
 
 def package_missing(error: BaseException) -> PackageMissing | None:
     """Turn an error into `PackageMissing` if the import of an optional package caused it, else None."""
-    current: BaseException | None = error
-    while current is not None:
-        if isinstance(current, ModuleNotFoundError):
-            name = (current.name or "").partition(".")[0]
+    for cause in with_causes(error):
+        if isinstance(cause, ModuleNotFoundError):
+            name = (cause.name or "").partition(".")[0]
             if name in EXTRA_OF:
                 return PackageMissing(how_to_install(name))
-        current = current.__cause__ or current.__context__
     return None

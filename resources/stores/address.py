@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from methods.errors import UserError
+from methods.errors import UserError, with_causes
 from resources.migrations import StoreError, StoreUnavailable
 
 VARIABLE = "LOOM_STORES"
@@ -76,8 +76,9 @@ def server_error(error: BaseException) -> StoreUnavailable | None:
 
     Returns None if neither the error nor a cause of it is one.
     """
-    cause = None if isinstance(error, UserError) or database() is None else error
-    while cause is not None:
+    if isinstance(error, UserError) or database() is None:
+        return None
+    for cause in with_causes(error):
         names = {(base.__module__, base.__name__) for base in type(cause).__mro__}
         if names & {("psycopg", "OperationalError"), ("psycopg2", "OperationalError")}:
             code = getattr(cause, "pgcode", None) or getattr(cause, "sqlstate", None)
@@ -88,7 +89,6 @@ def server_error(error: BaseException) -> StoreUnavailable | None:
                 f"The database of {VARIABLE} cannot be used ({reason}): "
                 f"{canceled if code == QUERY_CANCELED else advice}."
             )
-        cause = cause.__cause__ or cause.__context__
     return None
 
 

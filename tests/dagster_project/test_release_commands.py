@@ -10,8 +10,10 @@ import pytest
 from PIL import Image
 
 from assets.common.tables import rows_to_arrow
+from assets.release import published
 from dagster_project.cli import main as loom
 from dagster_project.instance import open_instance
+from resources.files import import_limits
 from resources.images.store import ImageStore
 from resources.publishing.release_folder import write_release
 from resources.publishing.releases import rows_of_release
@@ -151,6 +153,23 @@ def test_a_published_file_is_imported_by_a_run_that_the_ui_lists(
     with open_instance() as instance:
         # What follows sees that there is another release.
         assert instance.get_latest_materialization_event(dg.AssetKey(["release", "releases"]))
+
+
+def test_an_import_that_takes_too_long_is_ended_and_imports_nothing(
+    files: Path, loom_home: Path, typed: Typed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def endless(*_: object) -> None:
+        monkeypatch.setattr(import_limits, "SECONDS", 0.0)
+        monkeypatch.setattr(import_limits, "SECONDS_OF_BYTE", 0.0)
+        while True:
+            pass
+
+    monkeypatch.setattr(published, "import_published", endless)
+    monkeypatch.setattr(import_limits, "_EVERY", 0.05)
+    given = ["release import", files / "choice.tsv", "--benchmark=mmbench"]
+    said = typed(*given, code=2).err
+    assert "choice.tsv was ended: it takes far more processor time than its " in said
+    assert current_releases(loom_home) == {}
 
 
 def test_a_release_is_exported_checked_and_may_be_sent(folder: Path, typed: Typed) -> None:

@@ -12,9 +12,15 @@ import pytest
 import sqlalchemy
 from psycopg2.errors import DiskFull
 
-from methods.errors import UserError
+from methods.errors import UserError, with_causes
 from resources.files.atomic import open_atomically
-from resources.files.system_errors import exhaustion_in_text, exhaustion_message
+from resources.files.system_errors import (
+    exhaustion_in_text,
+    exhaustion_message,
+    is_full_disk,
+    is_out_of_memory,
+)
+from resources.settings.packages import package_missing
 from tests.doubles.scripts import start
 
 
@@ -154,3 +160,11 @@ def test_a_command_that_meets_a_limit_says_it_without_a_traceback(loom_home):
         printed = command.stdout.read()
     assert command.returncode
     assert "may write (ulimit -f: 200,000 bytes; " in printed and "Traceback" not in printed
+
+
+def test_errors_that_cause_each_other_are_looked_at_once() -> None:
+    error, other = ValueError("a"), ExceptionGroup("b", [OSError(errno.ENOMEM, "no memory")])
+    error.__context__, other.__context__ = other, error
+    assert len(list(with_causes(error))) == 3
+    assert is_out_of_memory(error) and not is_full_disk(error)
+    assert package_missing(error) is None

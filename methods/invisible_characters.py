@@ -1,7 +1,8 @@
 """Texts without the characters that readers do not see."""
 
 import re
-import unicodedata
+
+from methods.unicode_forms import in_form
 
 _INVISIBLE = re.compile(
     "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
@@ -23,4 +24,4 @@ def visible_text(text: str) -> str:
     behind characters that they may change, such as Arabic letters and symbols.
     """
     shown = _UNSEEN_JOINERS.sub("", _INVISIBLE.sub("", text))
-    return " ".join(unicodedata.normalize("NFC", shown).split())
+    return " ".join(in_form("NFC", shown).split())

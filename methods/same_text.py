@@ -9,7 +9,6 @@ number, a colour, a name or a direction are always different.
 """
 
 import re
-import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from functools import lru_cache
 
 from methods.choice.translation_checks import CARDINALS
 from methods.prompts.messages import IMAGE_HERE, IMAGE_NAME
+from methods.unicode_forms import in_form
 
 RUN, LONG_RUN = 6, 26
 """Widths of short and long runs. A word has the width 2, a character of a language without spaces 1: so
@@ -80,7 +80,7 @@ class ComparableText:
 
 def comparable_text(text: str) -> ComparableText:
     """Prepare a text for comparison: lower case, without image placeholders, numbers in digits."""
-    text = _LABEL.sub(" ", _NOT.sub(" not", unicodedata.normalize("NFKC", text)))
+    text = _LABEL.sub(" ", _NOT.sub(" not", in_form("NFKC", text)))
     words: list[str] = []
     details: list[Words] = []
     capitals: set[str] = set()

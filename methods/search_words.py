@@ -4,6 +4,8 @@ import re
 import unicodedata
 from functools import cache
 
+from methods.unicode_forms import in_form
+
 MOST_CHARACTERS = 40
 """The number of characters of a word that are indexed."""
 _ALONE = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
@@ -12,7 +14,7 @@ _ALONE = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003f
 
 def words_of(text: str) -> set[str]:
     """Split a text into its words: runs of letters, marks and numbers after NFKC, in lower case."""
-    words = _words().findall(unicodedata.normalize("NFKC", text).lower())
+    words = _words().findall(in_form("NFKC", text).lower())
     return {word[:MOST_CHARACTERS] for word in words}
 
 

@@ -2,7 +2,7 @@
 
 import re
 from typing import NamedTuple
-from urllib.parse import unquote, urlsplit
+from urllib.parse import SplitResult, unquote, urlsplit
 
 _SECRET = re.compile(
     r".*(token|secret|password|passwd|signature|credential|apikey|accesskeyid|authorization)s?"
@@ -18,12 +18,39 @@ _HOST = re.compile(r"(\[[^\]]*\]|[^:]*)(:[0-9]{1,5})?")
 """A host, perhaps with a port."""
 _BEHIND_PATH = re.compile("[?#;]|%3f", re.IGNORECASE)
 
+_LEFT_OUT = re.compile("[\t\r\n]")
+"""Characters that `urlsplit` leaves out of an address."""
+_LONGEST_HOST = 253
+"""The number of characters of the longest host name in DNS."""
+
 
 class Credentials(NamedTuple):
     """A user name and a password, percent-decoded."""
 
     user: str
     password: str
+
+
+def split_address(address: str) -> SplitResult:
+    """Split an address from outside. Raises ValueError if it is not valid.
+
+    `urlsplit` normalizes a host that is not ASCII, and takes minutes for a long one.
+    """
+    if not address.isascii():
+        host = _cut(_LEFT_OUT.sub("", address).partition("//")[2])[0]
+        if len(host) > _LONGEST_HOST and not host.isascii():
+            raise ValueError("The host is too long.")
+    return urlsplit(address)
+
+
+def is_web_address(text: str) -> bool:
+    """Whether a text from outside is an http or https address with a host."""
+    try:
+        parts = split_address(text)
+        parts.port  # noqa: B018 - reading the property raises ValueError for a bad port
+    except ValueError:
+        return False
+    return parts.scheme in ("http", "https") and bool(parts.hostname)
 
 
 def without_secrets(address: str) -> str:

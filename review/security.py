@@ -12,8 +12,7 @@ import secrets
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, cast
-from unicodedata import normalize
-from urllib.parse import quote, urlencode, urlsplit
+from urllib.parse import quote, urlencode
 
 from anyio import CapacityLimiter, Semaphore, WouldBlock, to_thread
 from starlette.concurrency import run_in_threadpool
@@ -23,6 +22,8 @@ from starlette.requests import ClientDisconnect, HTTPConnection, Request
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from methods.unicode_forms import in_form
+from methods.web_address import split_address
 from resources.review.accounts import ROLES, SESSION_LASTS, Account, Accounts
 from resources.web.request_guard import SAFE_METHODS
 from review.csrf import JSON_TYPE, checked_body, content_type, csrf_token_of
@@ -208,7 +209,7 @@ def local_path(path: str | None) -> str:
     """
     if path and path.startswith("/") and path.isprintable() and "\\" not in path:
         try:
-            parts = urlsplit(path)
+            parts = split_address(path)
         except ValueError:
             return "/"
         if not (parts.scheme or parts.netloc or path.startswith("//")):
@@ -304,7 +305,7 @@ class Security:
     def _account_named(self, name: str) -> Account | None:
         """Return the account of this name; one that differs by more than case is another's."""
         account = self._accounts.get(name)
-        if account is None or normalize("NFC", name).lower() != account.name.lower():
+        if account is None or in_form("NFC", name).lower() != account.name.lower():
             return None
         return account
 

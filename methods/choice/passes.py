@@ -1,7 +1,6 @@
 """One circular pass over a multiple-choice question: ask it, extract the letter, score it by rule."""
 
 import re
-import unicodedata
 from collections.abc import Callable, Generator, Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple
@@ -26,6 +25,7 @@ from methods.evaluation.metrics.all_right import AllRight
 from methods.evaluation.slices import labels_by_turn
 from methods.prompts.messages import IMAGE_HERE, Message
 from methods.prompts.parsing import ParseError
+from methods.unicode_forms import in_form
 
 
 class QuestionPasses(NamedTuple):
@@ -113,7 +113,7 @@ def letter_reader(n_choices: int) -> Callable[[str], str]:
     letters = LETTERS[:n_choices] + NO_CHOICE
 
     def read(reply: str) -> str:
-        match = _LETTER.fullmatch(unicodedata.normalize("NFKC", reply))
+        match = _LETTER.fullmatch(in_form("NFKC", reply))
         if match is None or match[1].upper() not in letters:
             raise ParseError(
                 "no_letter",

@@ -35,6 +35,7 @@ from methods.choice.languages import Language
 from methods.choice.lettered import LETTERS, MARKS
 from methods.choice.normalization import normalized
 from methods.prompts.parsing import ParseError
+from methods.unicode_forms import in_form
 
 _ONES = (
     *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"),
@@ -166,7 +167,7 @@ def check_text(
 
 def _plain(text: str) -> str:
     """Remove code, and write characters in one width and digits in one script."""
-    text = unicodedata.normalize("NFKC", _CODE.sub(" ", text)).replace("’", "'")
+    text = in_form("NFKC", _CODE.sub(" ", text)).replace("’", "'")
     return "".join(str(unicodedata.decimal(c)) if c.isdecimal() else c for c in text)
 
 
@@ -358,7 +359,7 @@ def _require_choices(source: Texts, target: Texts, language: Language) -> None:
     letters = [name for name in source if name in LETTERS]
     letter_of_text: dict[str, str] = {}
     for letter in letters:
-        text = unicodedata.normalize("NFKC", target[letter]).strip()
+        text = in_form("NFKC", target[letter]).strip()
         if _LETTERED.match(text) and not _LETTERED.match(source[letter]):
             raise ParseError(
                 "lettered_choice", f"The translation of {letter} begins with a letter or a number."

@@ -7,9 +7,10 @@ A benchmark's `judge` returns such a value as an observation from 0 to 1, and `M
 
 import math
 import re
-import unicodedata
 from collections import deque
 from collections.abc import Iterable
+
+from methods.unicode_forms import in_form
 
 _BLANKS = " \u00a0\u2009\u202f"
 _NUMBER = re.compile(
@@ -102,7 +103,7 @@ def is_near(
 
 def in_one_width(text: str) -> str:
     """Write characters in one width (NFKC), but keep small digits: "2³" is not "23"."""
-    return _OTHERS.sub(lambda match: unicodedata.normalize("NFKC", match[0]), text)
+    return _OTHERS.sub(lambda match: in_form("NFKC", match[0]), text)
 
 
 def _folded(text: str) -> str:

@@ -5,7 +5,6 @@ one rule parses a reply or raises a parse error, and the judge is asked again.
 """
 
 import re
-import unicodedata
 from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
@@ -14,6 +13,7 @@ from methods.model_text import without_reasoning
 from methods.prompts.parsing import ParseError, object_schema
 from methods.prompts.placeholders import required_explanation
 from methods.prompts.reply_objects import labelled, labelled_text, objects_in, text_outside
+from methods.unicode_forms import in_form
 
 Winner = Literal["A", "B", "tie"]
 REASON, WINNER = "reason", "winner"
@@ -150,5 +150,5 @@ def _winners_in_text(values: list[object]) -> list[Winner]:
 
 
 def _bare(value: object) -> str:
-    text = unicodedata.normalize("NFKC", value) if isinstance(value, str) else ""
+    text = in_form("NFKC", value) if isinstance(value, str) else ""
     return " ".join(text.strip().strip("\"'“”*_[]().! \n").casefold().split())

@@ -6,7 +6,9 @@
 
 from collections import defaultdict
 from collections.abc import Iterable
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
+
+from methods.web_address import split_address
 
 SHARED_NAME = "shared_name"
 """Reason to reject an image: the mirror has it only under a file name that several addresses share."""
@@ -15,7 +17,7 @@ SHARED_NAME = "shared_name"
 def file_name(address: str) -> str | None:
     """Return the last part of an address's path, percent-decoded; None if it is no valid file name."""
     try:
-        return _decoded(urlsplit(address).path.rpartition("/")[2])
+        return _decoded(split_address(address).path.rpartition("/")[2])
     except ValueError:
         return None
 
@@ -27,7 +29,7 @@ def path_in_mirror(address: str) -> str | None:
     the same path. Returns None if the path could lead out of the mirror's folder.
     """
     try:
-        parts = urlsplit(address)
+        parts = split_address(address)
         host = parts.netloc.rpartition("@")[2].lower()
         names = [_decoded(part) for part in (host, *parts.path.removeprefix("/").split("/"))]
     except ValueError:

@@ -8,9 +8,8 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlsplit
 
-from methods.web_address import cut_secrets, without_secrets
+from methods.web_address import cut_secrets, is_web_address, without_secrets
 
 COLUMNS = (
     "language",
@@ -258,7 +257,7 @@ def row_of_fields(number: int, fields: list[str]) -> WitRow:
         if values[name] is None:
             raise RowError("missing_required", f"The column {name} is empty.")
     for name in URLS:
-        if not _is_web_address(raw[name]):
+        if _URL_FORBIDDEN.search(raw[name]) or not is_web_address(raw[name]):
             raise RowError("bad_url", f"The {name} is not an http or https address.")
         # Rows are stored and displayed, so passwords and keys in an address are removed.
         values[name] = without_secrets(raw[name])
@@ -277,17 +276,6 @@ def row_of_fields(number: int, fields: list[str]) -> WitRow:
             values[name] = _BOOLEAN_OF[raw[name].lower()]
     # Each value was checked above to be of its column's type.
     return WitRow(line_number=number, **values)  # type: ignore[arg-type]
-
-
-def _is_web_address(text: str) -> bool:
-    if _URL_FORBIDDEN.search(text):
-        return False
-    try:
-        parts = urlsplit(text)
-        parts.port  # noqa: B018 - reading the property raises ValueError for a bad port
-    except ValueError:
-        return False
-    return parts.scheme in ("http", "https") and bool(parts.hostname)
 
 
 def excerpt(line: bytes) -> str:

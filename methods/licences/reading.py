@@ -10,12 +10,13 @@ licences' translations there.
 """
 
 import re
-import unicodedata
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
 from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
+
+from methods.unicode_forms import in_form
 
 PUBLIC_DOMAIN = "LicenseRef-Public-Domain"
 RESERVED = "LicenseRef-All-Rights-Reserved"
@@ -80,7 +81,7 @@ def read_licence(text: str) -> str | None:
     Returns:
         One SPDX expression; None if no licence is named.
     """
-    plain = unicodedata.normalize("NFKC", text[:MOST_READ]).casefold()
+    plain = in_form("NFKC", text[:MOST_READ]).casefold()
     plain = re.sub(r"[\u2010-\u2015\u2212_]", "-", plain)
     licences = _without_vague(list(_mentions(plain)))
     if not licences:

@@ -3,7 +3,8 @@ payment cards.
 """
 
 import re
-import unicodedata
+
+from methods.unicode_forms import in_form
 
 _EMAIL = re.compile(
     r"\b[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){0,4}\.[a-z]{2,24}\b", re.IGNORECASE
@@ -83,7 +84,7 @@ def personal_data_in(text: str) -> str | None:
 
 def _plain(text: str) -> str:
     """Normalize a text (NFKC), and replace spelled-out "at" and "dot" of addresses by "@" and "."."""
-    text = unicodedata.normalize("NFKC", text)
+    text = in_form("NFKC", text)
     if "@" not in text and not any(words.search(text) for words, sign in _SPELLED if sign == "@"):
         return text
     for words, sign in _SPELLED:

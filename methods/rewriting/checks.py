@@ -10,6 +10,7 @@ from methods.choice.normalization import normalized
 from methods.choice.translation_checks import written_numbers
 from methods.prompts.parsing import ParseError
 from methods.rewriting import image_tokens, lines_of
+from methods.unicode_forms import in_form
 
 LEAKED_SHARE = 0.3
 """A rewrite gives the answer away if it has at least this share of the words that only the reference
@@ -70,7 +71,7 @@ def language_of(text: str) -> str | None:
     A Chinese character counts as much as a word of another script. All Latin text counts as English.
     """
     counts = {"zh": 0, "en": 0, "other": 0}
-    for word in _WORD.findall(unicodedata.normalize("NFKC", text)):
+    for word in _WORD.findall(in_form("NFKC", text)):
         n_han = sum(map(len, _HAN_RUN.findall(word)))
         counts["zh"] += n_han
         for rest in _HAN_RUN.split(word):
@@ -220,7 +221,7 @@ def _comparable(text: str) -> str:
 
 def _terms(text: str) -> Iterator[str]:
     """Yield the words of a text in lower case, and for Chinese all pairs of adjacent characters."""
-    for word in _WORD.findall(unicodedata.normalize("NFKC", text).casefold()):
+    for word in _WORD.findall(in_form("NFKC", text).casefold()):
         for run in _HAN_RUN.findall(word):
             yield from (run[place : place + 2] for place in range(max(1, len(run) - 1)))
         yield from filter(None, _HAN_RUN.split(word))
@@ -231,5 +232,5 @@ def _content(text: str) -> Iterator[str]:
 
 
 def _numbers(text: str) -> set[str]:
-    plain = unicodedata.normalize("NFKC", text)
+    plain = in_form("NFKC", text)
     return {*_NUMBERS.findall(plain), *written_numbers(plain)}

@@ -4,7 +4,9 @@ Sources: https://www.mediawiki.org/wiki/Manual:$wgThumbnailSteps and .../Common_
 """
 
 import re
-from urllib.parse import SplitResult, unquote, unquote_to_bytes, urlsplit
+from urllib.parse import SplitResult, unquote, unquote_to_bytes
+
+from methods.web_address import split_address
 
 THUMBNAIL_WIDTHS = (20, 40, 60, 120, 250, 330, 500, 960, 1280, 1920, 3840)
 """Thumbnail widths in pixels. Wikimedia's servers refuse all other widths."""
@@ -61,7 +63,7 @@ def file_title(image_url: str) -> str | None:
 
 def _upload_path(image_url: str) -> tuple[SplitResult, re.Match[str]] | None:
     try:
-        address = urlsplit(image_url)
+        address = split_address(image_url)
     except ValueError:
         return None
     path = _PATH.fullmatch(address.path) if address.hostname in _HOSTS else None

@@ -6,11 +6,12 @@ Sources: https://www.mediawiki.org/wiki/API:Query and .../API:Continue, in the f
 
 import json
 import re
-import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 from urllib.parse import unquote
+
+from methods.unicode_forms import in_form
 
 Json = dict[str, Any]
 
@@ -70,7 +71,7 @@ def sent_form(title: str) -> str | None:
     """
     if not title.strip() or _UNSENDABLE.search(title):
         return None
-    return unicodedata.normalize("NFC", title)
+    return in_form("NFC", title)
 
 
 def find_pages(query: Json, titles: Sequence[str]) -> dict[str, Json | MissingTitle]:

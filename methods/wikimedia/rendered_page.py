@@ -6,10 +6,11 @@ that .../Extension:TextExtracts removes.
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from methods.web_address import split_address
 from methods.wikimedia.facts import PageImage, plain_text
 
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
@@ -99,7 +100,7 @@ def _file_names(image: LexborNode) -> Iterator[str]:
         addresses.append(image.parent.attributes.get("href"))
     for address in filter(None, addresses):
         try:
-            parts = urlsplit(address)
+            parts = split_address(address)
         except ValueError:
             continue
         # The file name of a thumbnail's original is the thumbnail's folder, or in the query.

@@ -3,10 +3,10 @@
 import re
 from collections.abc import Sequence
 from typing import Any
-from urllib.parse import urlsplit
 
 from methods.prompts.messages import IMAGE_HERE
 from methods.review import POLICY_PREFIX
+from methods.web_address import is_web_address
 from resources.images.store import ImageStore
 from resources.reports.report_input import Row
 from resources.web.addresses import CALLS
@@ -136,8 +136,4 @@ def source_of(image_id: str, image_store: ImageStore) -> str | None:
 
 def _link(url: str) -> str | None:
     """Return the link only if it is HTTP(S): an address from outside may also be a script."""
-    try:
-        parts = urlsplit(url)
-    except ValueError:
-        return None
-    return url if parts.scheme in ("http", "https") and parts.netloc else None
+    return url if is_web_address(url) else None

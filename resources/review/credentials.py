@@ -7,6 +7,7 @@ from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError, VerifyMismatchError
 
 from methods.errors import UserError
+from methods.unicode_forms import in_form
 
 MAX_LENGTH = 40
 
@@ -29,7 +30,7 @@ def checked_name(name: str) -> str:
     A name has 1 to 40 characters: letters and digits of any script, and between them spaces and `. - _
     ' @`. Colons are not allowed, so that no person has the name of a policy (`policy:none`).
     """
-    name = unicodedata.normalize("NFC", name)
+    name = in_form("NFC", name)
     if not 1 <= len(name) <= MAX_LENGTH:
         raise AccountError(f"A name has 1 to {MAX_LENGTH} characters: this one has {len(name)}.")
     wrong = [char for char in name if not _is_allowed(char)]
@@ -49,7 +50,7 @@ def checked_name(name: str) -> str:
 
 def folded_name(name: str) -> str:
     """Normalize a name: names that differ only by case, width or encoding of accents become equal."""
-    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
+    folded = in_form("NFKC", in_form("NFKC", name).casefold())
     # SQLite refuses lone surrogates, which JSON can carry.
     return folded.encode(errors="replace").decode()
 
@@ -113,4 +114,4 @@ def verify_password(password: str, stored: str | None, hasher: PasswordHasher = 
 
 def _encoded(password: str) -> bytes:
     # Keyboards encode the same accent in different ways; some clients send lone surrogates.
-    return unicodedata.normalize("NFKC", password).encode(errors="surrogatepass")
+    return in_form("NFKC", password).encode(errors="surrogatepass")

@@ -4,7 +4,8 @@ import math
 import threading
 import time
 from email.utils import mktime_tz, parsedate_tz
-from urllib.parse import urlsplit
+
+from methods.web_address import split_address
 
 
 def retry_after(value: str | None) -> float | None:
@@ -56,6 +57,6 @@ class HostPauses:
 def host_name(address: str) -> str:
     """Return the host of a URL, in lower case and without port; empty if it has no host."""
     try:
-        return (urlsplit(address).hostname or "").rstrip(".")
+        return (split_address(address).hostname or "").rstrip(".")
     except ValueError:
         return ""

@@ -1,7 +1,6 @@
 """The HTML page of an item, the page of its history, and its images."""
 
 from typing import Any, cast, get_args
-from urllib.parse import urlsplit
 
 from anyio import CapacityLimiter, to_thread
 from starlette.exceptions import HTTPException
@@ -13,6 +12,7 @@ from methods.quality.outcome import OF_ANSWER, OF_QUESTION
 from methods.review.decisions import QueueItem
 from methods.review.kinds import KINDS
 from methods.review.process import ROUND_OF_ROLE, ReviewState, Status
+from methods.web_address import is_web_address
 from resources.images.store import ImageNotStored, ImageStore
 from resources.review.accounts import Account
 from resources.review.locks import Lock
@@ -77,7 +77,7 @@ def item_page(request: Request) -> Response:
         concerns=_CONCERNS,
         captions=_text_per_image(context.get("captions"), item),
         page_urls=[
-            url if urlsplit(url).scheme in ("http", "https") else ""
+            url if is_web_address(url) else ""
             for url in _text_per_image(context.get("page_urls") or item.get("page_urls"), item)
         ],
         earlier=[

@@ -47,6 +47,7 @@ def test_blanks_and_nuls_around_a_title_go(column, edge):
         (record(page_url="https:///no-host"), "bad_url"),
         (record(page_url="http://example.org:port/"), "bad_url"),
         (record(image_url="https://example.org/a b.png"), "bad_url"),
+        (record(image_url=f"https://{'ü' * 254}/a.png"), "bad_url"),
         (record().replace(b"A nebula.", b'"A nebula.'), "quote_unbalanced"),
         (record(context_page_description="x" * wit.MAX_LINE_BYTES), "too_long"),
     ],

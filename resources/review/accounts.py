@@ -21,6 +21,7 @@ from resources.review import lead, names, sign_in_limits
 from resources.review.clock import stored_time, time_of_day
 from resources.review.credentials import (
     HASHER,
+    MOST_TYPED,
     AccountError,
     checked_name,
     folded_name,
@@ -282,7 +283,8 @@ class Accounts:
         """Check a password. An outdated hash is replaced.
 
         A wrong password, a disabled account and an unknown name give the same result after the same
-        amount of work, so that the response time does not reveal which names have an account.
+        amount of work, so that the response time does not reveal which names have an account. A name
+        that is too long for an account is refused at once.
 
         Args:
             name: The name.
@@ -295,6 +297,8 @@ class Accounts:
         Raises:
             TooManyAttempts: There were too many failed attempts.
         """
+        if len(name) > MOST_TYPED:
+            return None
         name_hash = _sha256(folded_name(name))
         with self._store.transaction() as connection:
             # Count before verifying, so that many attempts at once cannot pass the limit.

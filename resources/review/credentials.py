@@ -10,6 +10,8 @@ from methods.errors import UserError
 from methods.unicode_forms import in_form
 
 MAX_LENGTH = 40
+MOST_TYPED = 4 * MAX_LENGTH
+"""Maximum number of characters of a name before it is normalized: one character has up to four."""
 
 # Characters that are printable according to Python, but invisible.
 _INVISIBLE = re.compile(
@@ -30,7 +32,8 @@ def checked_name(name: str) -> str:
     A name has 1 to 40 characters: letters and digits of any script, and between them spaces and `. - _
     ' @`. Colons are not allowed, so that no person has the name of a policy (`policy:none`).
     """
-    name = in_form("NFC", name)
+    if len(name) <= MOST_TYPED:
+        name = in_form("NFC", name)
     if not 1 <= len(name) <= MAX_LENGTH:
         raise AccountError(f"A name has 1 to {MAX_LENGTH} characters: this one has {len(name)}.")
     wrong = [char for char in name if not _is_allowed(char)]

@@ -95,8 +95,31 @@ def test_every_failure_takes_one_argon2id_hash(tmp_path):
         assert computed == [password.encode()], name
 
 
+def test_a_name_that_no_account_can_have_costs_no_work(tmp_path, monkeypatch):
+    hasher, normalize = Mock(wraps=CHEAP), Mock(wraps=unicodedata.normalize)
+    accounts = accounts_at(tmp_path, Clock(), hasher)
+    monkeypatch.setattr(unicodedata, "normalize", normalize)
+
+    assert accounts.check("x" * 161, RIGHT) is None
+    with pytest.raises(AccountError, match="1 to 40 characters: this one has 161[.]"):
+        checked_name("x" * 161)
+    assert hasher.method_calls == normalize.mock_calls == []
+
+
 @pytest.mark.parametrize(
-    "name", ["a", "Anne-Marie O'Neil", "r2d2", "张伟", "अनिता", "Zoë", "a.b_c@d", "Юрий", "x" * 40]
+    "name",
+    [
+        "a",
+        "Anne-Marie O'Neil",
+        "r2d2",
+        "张伟",
+        "अनिता",
+        "Zoë",
+        "a.b_c@d",
+        "Юрий",
+        "x" * 40,
+        "\u1f82" * 40,
+    ],
 )
 def test_a_name_may_be_and_is_kept_in_form_nfc(name):
     assert checked_name(name) == checked_name(unicodedata.normalize("NFD", name)) == name

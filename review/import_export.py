@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import cache
 from typing import Any
 
 from filelock import FileLock
@@ -118,6 +119,13 @@ def import_records(
         for hold in store.holds():
             if hold.annotator != reviewer and hold.round == round:
                 holders[hold.item_id].add(hold.annotator)
+
+        @cache
+        def state_of(item_id: str) -> tuple[ReviewState, dict[str, dict[str, Any]]]:
+            item, before = queue[item_id], decided[item_id]
+            state = review_state(item, before, rules.rules_for(item["kind"]))
+            return state, _contents_by_hash(item, before)
+
         current_time = datetime.now(UTC)
         valid: list[tuple[int, str, Decision]] = []
         problems: list[tuple[int, str]] = []
@@ -127,8 +135,8 @@ def import_records(
                 values = _values(record)
                 item = _item_of(values, queue)
                 before = decided[item["item_id"]]
-                state = review_state(item, before, rules.rules_for(item["kind"]))
-                decided_on = _item_decided_on(values, state, before, item)
+                state, contents = state_of(item["item_id"])
+                decided_on = _item_decided_on(values, state, contents)
                 _check_record(values, decided_on, round)
                 if not any(values.get(key) for key in KEYS_TO_FILL):
                     left_open += 1
@@ -172,14 +180,19 @@ def _item_of(values: dict[str, Any], queue: dict[str, QueueItem]) -> QueueItem:
     return queue[item_id]
 
 
+def _contents_by_hash(item: QueueItem, before: Sequence[Decision]) -> dict[str, dict[str, Any]]:
+    """Return the queued content of an item and all edited ones, by their hashes."""
+    edited = [decision.edits for decision in before if decision.edits is not None]
+    return {content_id(content): content for content in (item["content"], *edited)}
+
+
 def _item_decided_on(
-    values: dict[str, Any], state: ReviewState, before: Sequence[Decision], item: QueueItem
+    values: dict[str, Any], state: ReviewState, contents: dict[str, dict[str, Any]]
 ) -> QueueItem:
     """Return the item with the content that the record names, or else with its current content."""
-    edited = [decision.edits for decision in before if decision.edits is not None]
-    for content in (item["content"], *edited):
-        if content_id(content) == values.get("content_hash"):
-            return {**item, "content": content, "content_hash": content_id(content)}
+    named = values.get("content_hash")
+    if isinstance(named, str) and named in contents:
+        return {**state.item, "content": contents[named], "content_hash": named}
     return state.item
 
 

@@ -4,10 +4,12 @@ import json
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Barrier
+from unittest.mock import Mock
 
 import pytest
 
 from dagster_project.cli import main as loom
+from methods import ids
 from methods.ids import content_id
 from methods.review import ResolutionPolicy, by_item, resolve
 from resources.images.store import ImageStore
@@ -115,6 +117,18 @@ class TestImport:
         # Who skips an item may decide it later.
         for verdict in ("skip", "accept"):
             assert folder.back([lines[2] | {"verdict": verdict}]).added == 1
+
+    def test_the_contents_of_an_item_are_hashed_once_for_all_its_lines(self, folder, monkeypatch):
+        line = folder.export(1)[0]
+        folder.back([edited(line, "A mill.")])
+        hashed = Mock(wraps=ids.canonical_json)
+        monkeypatch.setattr(ids, "canonical_json", hashed)
+        counts = []
+        for n_lines in (1, 50):
+            hashed.reset_mock()
+            assert folder.back([line] * n_lines).left_open == n_lines
+            counts.append(hashed.call_count)
+        assert counts[0] == counts[1] > 0
 
     def test_a_bad_line_is_reported_by_number_and_the_good_ones_are_kept(self, folder):
         zero, one, two = folder.export(1)

@@ -12,7 +12,7 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from resources.web.ports import UI_VARIABLE
-from resources.web.request_guard import refusal
+from resources.web.request_guard import POLICY_VIOLATION, refusal
 
 THIS_MACHINE = ("127.0.0.1", "::1")
 HEADERS = {
@@ -74,8 +74,9 @@ class PageGuard:
         self._app, self._policy_of = app, policy_of
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, or refuse it."""
-        if scope["type"] != "http":
+        """Answer a request, or refuse it. No page opens a websocket."""
+        if scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": POLICY_VIOLATION})
             return
         policy_of_page = self._policy_of(scope)
         headers = {**HEADERS, "content-security-policy": policy_of_page}

@@ -21,6 +21,11 @@ from tests.doubles.http_pages import serving_app
 QUERY = "{ version }"
 MUTATION = 'mutation { setConcurrencyLimit(concurrencyKey: "taken", limit: 1) }'
 ASSET = "evaluate/scores"
+HANDSHAKE = {
+    **{"connection": "upgrade", "upgrade": "websocket", "sec-websocket-version": "13"},
+    "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==",
+}
+"""The headers that open a websocket."""
 
 
 @pytest.fixture
@@ -74,6 +79,12 @@ def test_get_executes_nothing(ui: str, instance: dg.DagsterInstance) -> None:
     assert not changed(instance)
 
 
+def test_pages_of_the_workspace_refuse_websockets_and_the_log_has_no_error(ui, caplog):
+    for path in ("/loom/calls", "/loom/reports/index.html"):
+        assert httpx2.get(f"{ui}{path}", headers=HANDSHAKE).status_code == 403
+    assert not [record for record in caplog.records if record.levelname == "ERROR"]
+
+
 def test_no_notebook_of_a_folder_runs_in_the_browser(ui):
     for path in ("/notebook", "/dagit/notebook"):
         page = httpx2.get(f"{ui}{path}", params={"repoLocName": "vlm-loom", "path": "x.ipynb"})
@@ -120,7 +131,5 @@ def test_a_page_on_another_port_or_of_another_name_starts_nothing(ui, instance, 
         assert answer.status_code == 403
     report = f"{ui}/report_asset_materialization/{ASSET}"
     assert httpx2.post(report, headers=foreign).status_code == 403
-    handshake = {"connection": "upgrade", "upgrade": "websocket", "sec-websocket-version": "13"}
-    handshake |= {"sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==", **foreign}
-    assert httpx2.get(f"{ui}/graphql", headers=handshake).status_code == 403
+    assert httpx2.get(f"{ui}/graphql", headers={**HANDSHAKE, **foreign}).status_code == 403
     assert not changed(instance)

@@ -19,6 +19,11 @@ MOST_INSIDE = 100_000
 """The most XML elements of a row or a text: a row has up to 16,384 cells, each with a value."""
 MOST_DEPTH = 32
 """The most levels of nested XML elements."""
+MOST_TOKEN = 200_000
+"""The most bytes of a tag or comment. The text of a cell is between tags. With each piece of a file,
+expat before 2.6 starts again at the beginning of an unfinished tag."""
+_PIECE = 16_000
+"""The bytes that are parsed at once."""
 _WHOLE = {"row": 3, "si": 2}
 """XML elements that openpyxl builds one at a time and then drops, with their depth. It keeps all
 others."""
@@ -45,7 +50,7 @@ def require_small_elements(xml: IO[bytes]) -> None:
 
     Raises:
         PublishedError: A row or text has more elements than in a real file, or there are as many
-            outside of them, or the XML declares entities.
+            outside of them, or a tag is too long, or the XML declares entities.
         ExpatError: The part is not XML.
     """
     parser = ParserCreate()
@@ -76,7 +81,13 @@ def require_small_elements(xml: IO[bytes]) -> None:
     parser.StartElementHandler = start
     parser.EndElementHandler = end
     parser.StartDoctypeDeclHandler = refuse
-    parser.ParseFile(xml)
+    n_bytes = 0
+    while piece := xml.read(_PIECE):
+        parser.Parse(piece)
+        n_bytes += len(piece)
+        if n_bytes - parser.CurrentByteIndex > MOST_TOKEN:
+            raise PublishedError(f"a tag or comment has more than {MOST_TOKEN:,} bytes")
+    parser.Parse(b"", True)
 
 
 def open_workbook(data: IO[bytes], checked: Collection[str]) -> Any:

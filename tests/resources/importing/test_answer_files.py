@@ -107,6 +107,7 @@ def test_a_formula_is_the_text_that_it_is_written_as(tmp_path):
 
 SHEET_PART = "xl/worksheets/sheet1.xml"
 ELEMENTS = "a row or text has more than 100,000 elements"
+TAG = "a tag or comment has more than 200,000 bytes"
 
 
 def sheet(rows: bytes) -> bytes:
@@ -124,11 +125,13 @@ def sheet(rows: bytes) -> bytes:
         (SHEET_PART, sheet(b"<row><row/>" + b"<c/>" * 200_000 + b"</row>"), ELEMENTS),
         (SHEET_PART, sheet(b"<c/>" * 200_000), ELEMENTS),
         (SHEET_PART, b"a" * 30_000_000, "it is more than 20,000,000 bytes when"),
+        (SHEET_PART, sheet(b'<row a="' + b"a" * 12_000_000 + b'"/>'), TAG),
+        ("xl/styles.xml", b"<a><!--" + b"a" * 12_000_000 + b"--></a>", TAG),
         (SHEET_PART, b'<!DOCTYPE a [<!ENTITY a "a">]><a/>', "its XML declares entities"),
         ("xl/workbook.xml", b"<!DOCTYPE x [<!ENTITY a 'b'>]><x>&a;</x>", "its XML declares"),
     ],
     ids=["large part", "elements", "columns", "cells", "rows in rows", "cells without rows"]
-    + ["large sheet", "entities", "entities of the book"],
+    + ["large sheet", "tag", "comment", "entities", "entities of the book"],
 )
 def test_a_part_of_kilobytes_does_not_fill_the_memory(tmp_path, monkeypatch, part, content, why):
     monkeypatch.setattr(record_file, "MOST_CELLS", 500_000)

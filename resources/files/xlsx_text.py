@@ -19,11 +19,16 @@ MOST_INSIDE = 100_000
 """The most XML elements of a row or a text: a row has up to 16,384 cells, each with a value."""
 MOST_DEPTH = 32
 """The most levels of nested XML elements."""
+MOST_RICH = 2_000_000
+"""The most XML elements of formatted texts in all parts together. openpyxl needs about 20 µs for each.
+The first element of a text does not count: a text without formats has only this one."""
 MOST_TOKEN = 200_000
 """The most bytes of a tag or comment. The text of a cell is between tags. With each piece of a file,
 expat before 2.6 starts again at the beginning of an unfinished tag."""
 _PIECE = 16_000
 """The bytes that are parsed at once."""
+_TEXTS = ("si", "is")
+"""XML elements of a text: shared by cells, or in a cell."""
 _WHOLE = {"row": 3, "si": 2}
 """XML elements that openpyxl builds one at a time and then drops, with their depth. It keeps all
 others."""
@@ -45,22 +50,40 @@ def unescaped(cell: Any) -> Any:
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
 
 
-def require_small_elements(xml: IO[bytes]) -> None:
+def require_small_elements(xml: IO[bytes], n_rich: int = 0) -> int:
     """Check an unpacked part of a spreadsheet, before openpyxl builds whole rows and texts in memory.
+
+    Args:
+        xml: The part.
+        n_rich: The elements of formatted texts in the parts before.
+
+    Returns:
+        The elements of formatted texts, with those of this part.
 
     Raises:
         PublishedError: A row or text has more elements than in a real file, or there are as many
-            outside of them, or a tag is too long, or the XML declares entities.
+            outside of them or in formatted texts, or a tag is too long, or the XML declares entities.
         ExpatError: The part is not XML.
     """
     parser = ParserCreate()
-    depth = n_inside = n_outside = 0
+    depth = n_inside = n_outside = n_of_text = text_depth = 0
     is_inside = False
 
     def start(name: str, _attributes: object) -> None:
-        nonlocal depth, n_inside, n_outside, is_inside
+        nonlocal depth, n_inside, n_outside, is_inside, n_rich, n_of_text, text_depth
         depth += 1
-        if depth == _WHOLE.get(name.rpartition(":")[2]):
+        local = name.rpartition(":")[2]
+        if text_depth:
+            n_of_text += 1
+            n_rich += n_of_text > 1
+            if n_rich > MOST_RICH:
+                raise PublishedError(
+                    f"its formatted texts have more than {MOST_RICH:,} XML elements: remove the "
+                    "formats inside of cells"
+                )
+        elif local in _TEXTS:
+            text_depth, n_of_text = depth, 0
+        if depth == _WHOLE.get(local):
             n_inside, is_inside = 0, True
         elif is_inside:
             n_inside += 1
@@ -70,9 +93,11 @@ def require_small_elements(xml: IO[bytes]) -> None:
             raise PublishedError(f"a row or text has more than {MOST_INSIDE:,} elements")
 
     def end(name: str) -> None:
-        nonlocal depth, is_inside
+        nonlocal depth, is_inside, text_depth
         if depth == _WHOLE.get(name.rpartition(":")[2]):
             is_inside = False
+        if depth == text_depth:
+            text_depth = 0
         depth -= 1
 
     def refuse(*_: object) -> None:
@@ -88,6 +113,7 @@ def require_small_elements(xml: IO[bytes]) -> None:
         if n_bytes - parser.CurrentByteIndex > MOST_TOKEN:
             raise PublishedError(f"a tag or comment has more than {MOST_TOKEN:,} bytes")
     parser.Parse(b"", True)
+    return n_rich
 
 
 def open_workbook(data: IO[bytes], checked: Collection[str]) -> Any:

@@ -268,10 +268,11 @@ def _sheets(data: IO[bytes]) -> Iterator[tuple[str, Iterator[list[Any]]]]:
             parts = [part for part in archive.infolist() if not part.filename.startswith(_MEDIA)]
             require_small_members(parts, sum(part.compress_size for part in parts))
             checked = set()
+            n_rich = 0
             for part in parts:
                 # A part of any name may be a sheet. A part that is not XML cannot be one.
                 with archive.open(part) as xml, suppress(ExpatError):
-                    require_small_elements(xml)
+                    n_rich = require_small_elements(xml, n_rich)
                     checked.add(part.filename)
         book = open_workbook(data, checked)
         size = _BookSize()

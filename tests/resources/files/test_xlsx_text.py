@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from methods.evaluation.predictions import PredictionError
-from resources.files import bounded
+from resources.files import bounded, xlsx_text
 from resources.files.xlsx_text import escaped, unescaped
 from resources.importing.answer_files import read_rows
 
@@ -69,6 +69,20 @@ def test_a_text_that_many_cells_share_is_not_repeated_for_each(tmp_path, monkeyp
     monkeypatch.setattr(bounded, "MOST_TIMES", 2)
     with pytest.raises(PredictionError, match="its records have more than .* characters"):
         read_rows(tmp_path / "r.xlsx")
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_formatted_texts_are_read_up_to_a_number_of_elements(shared, tmp_path, monkeypatch):
+    run = '</t></r><r><t xml:space="preserve">b'
+    texts = [f"</t><r><t>a{run * 9}</t></r><t>" if n else "a" for n in range(10)]
+    file = with_texts(tmp_path / "preds.xlsx", texts, shared)
+    # Ten formats of two elements and an empty text, after the first one. The other file has them twice.
+    n_elements = 9 * 21 * (1 if shared else 2)
+    monkeypatch.setattr(xlsx_text, "MOST_RICH", n_elements)
+    assert [row.cells["prediction"] for row in read_rows(file)] == ["a"] + ["a" + "b" * 9] * 9
+    monkeypatch.setattr(xlsx_text, "MOST_RICH", n_elements - 1)
+    with pytest.raises(PredictionError, match="its formatted texts have more than"):
+        read_rows(file)
 
 
 @given(st.text(st.sampled_from("_x0059FfD\r")))

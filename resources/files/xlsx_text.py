@@ -5,6 +5,7 @@
 """
 
 import re
+import warnings
 from collections.abc import Collection
 from typing import IO, Any
 from xml.parsers.expat import ParserCreate
@@ -164,5 +165,8 @@ def open_workbook(data: IO[bytes], checked: Collection[str]) -> Any:
 
     reader = Reader(data, read_only=True, data_only=False, keep_links=False)
     reader.archive = Archive(data)
-    reader.read()
+    with warnings.catch_warnings():
+        # Some programs write no styles of cells, which are not needed to read texts.
+        warnings.filterwarnings("ignore", "Workbook contains no stylesheet")
+        reader.read()
     return reader.wb

@@ -105,6 +105,14 @@ def test_a_formula_is_the_text_that_it_is_written_as(tmp_path):
     assert [row.cells["prediction"] for row in read_rows(file)] == texts
 
 
+def test_a_spreadsheet_without_styles_of_cells_is_read_without_a_warning(tmp_path, recwarn):
+    def without_styles(_: str, data: bytes) -> bytes:
+        return re.sub(rb"<cellXfs.*</cellXfs>", b"", data)
+
+    assert read_rows(repacked(tmp_path, without_styles)) == ROWS
+    assert not recwarn.list
+
+
 SHEET_PART = "xl/worksheets/sheet1.xml"
 ELEMENTS = "a row or text has more than 100,000 elements"
 TAG = "a tag or comment has more than 200,000 bytes"

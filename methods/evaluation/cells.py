@@ -8,6 +8,9 @@ from typing import Any, NamedTuple
 from methods.evaluation.published import PublishedError
 from methods.evaluation.published_tables import encode_image
 
+MOST_WHOLE = 2.0**53
+"""A float of this size may stand for several integers. As one, it could have 309 digits."""
+
 
 class FileRow(NamedTuple):
     """A record of a file: its name for messages, and its cells as texts."""
@@ -27,8 +30,9 @@ def text_of(value: Any) -> str:
     """Convert a value to the text of a table cell; empty for a missing value.
 
     None and NaN are missing; the texts "None" and "NA" are texts. A date without a time becomes its ISO
-    form. A float with an integer value becomes an integer, because pandas converts integer columns with
-    missing values to floats. Raises UnicodeDecodeError for bytes that are not UTF-8.
+    form. A float with an integer value below MOST_WHOLE becomes an integer, because pandas converts
+    integer columns with missing values to floats. Raises UnicodeDecodeError for bytes that are not
+    UTF-8.
     """
     match value:
         case None:
@@ -39,7 +43,7 @@ def text_of(value: Any) -> str:
             return value.decode()
         case float() if value != value:
             return ""
-        case float() if value.is_integer():
+        case float() if value.is_integer() and abs(value) < MOST_WHOLE:
             return str(int(value))
         case datetime() if value.time() == time():
             return value.date().isoformat()

@@ -46,6 +46,9 @@ IN_RED, IN_BLUE = (base64.b64encode(each).decode() for each in (RED, BLUE))
         (b"caf\xc3\xa9", "café"),
         (["a", "b"], "['a', 'b']"),
         ({"a": ["é", None]}, '{"a": ["é", null]}'),
+        (2.0**53 - 1, "9007199254740991"),
+        (-(2.0**53), "-9007199254740992.0"),
+        (1e308, "1e+308"),
     ],
 )
 def test_a_value_is_the_text_of_a_cell(value: object, text: str) -> None:

@@ -23,8 +23,8 @@ from resources.warehouse import Parquet, TableWrite, Warehouse, arrow_schema
 PAGES_AT_ONCE = 10_000
 WITHOUT_TEXT = "None of its rows has a text of the page or of a section."
 TOO_LONG = (
-    "Its text is not taken: its entries, which all repeat it, would have over "
-    f"{MOST_TIMES} times the characters of its rows. Shorten it."
+    "Its text and categories are not taken: its entries, which all repeat them, would have over "
+    f"{MOST_TIMES} times the characters of its rows and categories. Shorten them."
 )
 NO_TOPIC = "It matches none of the corpus's topics."
 
@@ -103,9 +103,9 @@ def pages(
 
 def _repeats_too_much(page: Mapping[str, Any]) -> bool:
     """Whether a file of kilobytes would make gigabytes of entries."""
-    n_characters = len(page["page_text"])
-    n_input = max(n_characters, page["n_characters"])
-    return outgrows(page["n_rows"] * n_characters, n_input, FREE_CHARACTERS)
+    n_text, n_categories = len(page["page_text"]), sum(map(len, page["categories"]))
+    n_input = max(n_text, page["n_characters"]) + n_categories
+    return outgrows(page["n_rows"] * (n_text + n_categories), n_input, FREE_CHARACTERS)
 
 
 def _page_id(url: str) -> str:

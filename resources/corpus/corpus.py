@@ -35,6 +35,8 @@ _ADDRESS = re.compile(r"https?://[^/].+|hf://.+\.parquet")
 CATEGORIES = "categories.jsonl"
 MOST_CATEGORIES = 1_000
 """The most categories of a title: each page with this title repeats them."""
+MOST_CATEGORY = 1_000
+"""The most characters of a category. Names in MediaWiki have at most 255 bytes."""
 DOWNLOADS, WIKIPEDIA = "downloads", "wikipedia"
 """Folders in the workspace for fetched files."""
 
@@ -234,6 +236,8 @@ def _category_line(path: Path, number: int, line: bytes) -> tuple[str, list[str]
             raise TypeError("the title is not a text or the categories are not a list")
         if not all(isinstance(name, str) for name in names):
             raise TypeError("a category is not a text")
+        if any(len(name) > MOST_CATEGORY for name in names):
+            raise TypeError(f"a category has more than {MOST_CATEGORY:,} characters")
         if not all(map(is_unicode, [title, *names])):
             raise TypeError("a text has half a character")
     except (ValueError, AttributeError, TypeError) as error:

@@ -58,7 +58,7 @@ def picture(width: int, height: int, step: int = 16, first: int = 0) -> Image.Im
 
 @pytest.fixture(scope="module")
 def chosen(make: Make) -> tuple[World, Result]:
-    """Eight pages, of which three are wanted; only those have their images in the folder."""
+    """Nine pages, of which three are wanted; only those have their images in the folder."""
     rows = [
         wit_line("Fire balloon", f"{WEB}fire.png"),
         wit_line("Montgolfier", f"{WEB}paper.png", caption_alt_text_description="A BALLOON rises"),
@@ -73,6 +73,8 @@ def chosen(make: Make) -> tuple[World, Result]:
     rows += [
         wit_line("Balloon day", f"{WEB}fire.png", context_page_description=text) for text in texts
     ]
+    # Or the categories of the page.
+    rows += [wit_line("Balloon race", f"{WEB}fire.png")] * 300
     images = {name: encoded(picture(64, 64)) for name in ("fire.png", "paper.png", "tail.png")}
     world = make(
         rows,
@@ -85,6 +87,7 @@ def chosen(make: Make) -> tuple[World, Result]:
         },
     )
     world.corpus.add_categories("Schwalbenschwanz", ["Tagfalter", "Papilio"])
+    world.corpus.add_categories("Balloon race", [f"{n}" * 250 for n in range(100, 180)])
     run = world.ingest(config=ANY_LOSS)
     assert run.success
     return world, run
@@ -95,7 +98,7 @@ def test_pages_of_other_languages_and_topics_are_left_out_and_counted(chosen):
     assert set(by_title(world, "pages")) == {"Fire balloon", "Montgolfier", "Schwalbenschwanz"}
     told = metadata(run, "ingest/pages")
     # `Ballooning` and `Grey stone`; a keyword is a whole word. The toy's page says nothing.
-    assert (told["dagster/row_count"], told["rows left out"]) == (3, 304)
+    assert (told["dagster/row_count"], told["rows left out"]) == (3, 604)
     assert "| no_topic | 2 |" in told["reasons"]
     listed = {row["reference"].rpartition("/")[2]: row for row in table(world, "left_out")}
     assert {reference: row["reason"] for reference, row in listed.items()} == {
@@ -103,14 +106,16 @@ def test_pages_of_other_languages_and_topics_are_left_out_and_counted(chosen):
         "Grey_stone": "no_topic",
         "Toy_balloon": "without_text",
         "Balloon_day": "without_text",
+        "Balloon_race": "without_text",
         "language fr": "language",
     }
     assert listed["language fr"]["detail"] == (
         "1 page is in fr, and the languages in corpus.yaml are en, de."
     )
-    assert listed["Balloon_day"]["detail"].startswith("Its text is not taken: its entries")
+    for title in ("Balloon_day", "Balloon_race"):
+        assert listed[title]["detail"].startswith("Its text and categories are not taken: its ")
     # They are rows all the same, for who wants them later.
-    assert len(table(world, "wit_rows")) == 307
+    assert len(table(world, "wit_rows")) == 607
     assert rejected(world, "row") == {}
 
 

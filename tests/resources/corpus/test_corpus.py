@@ -256,10 +256,11 @@ def test_categories_by_title(corpus, folder, monkeypatch):
         *[b'{"page_title": 1, "categories": []}', b'{"page_title": "Owl", "categories": "Birds"}'],
         b'{"page_title": "Owl", "categories": ["Birds", 2]}',
         b'{"page_title": "Owl", "categories": ["half of a \\ud800"]}',
+        b'{"page_title": "Owl", "categories": ["' + b"o" * 1_001 + b'"]}',
     ],
 )
 def test_a_broken_line_of_categories_is_named(corpus, folder, line):
-    good = b'{"page_title": "Owl", "categories": []}\n'
+    good = b'{"page_title": "Owl", "categories": ["' + b"o" * 1_000 + b'"]}\n'
     (folder / "categories.jsonl").write_bytes(good + line)
     with pytest.raises(CorpusError, match=r"^Line 2 of .*categories\.jsonl cannot be used"):
         corpus.categories()

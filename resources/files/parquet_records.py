@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     import pyarrow.parquet as pq
 
 MOST_RECORD_BYTES = 100_000_000
-"""The most bytes of a decoded record, including its images."""
+"""The most bytes of a decoded record, including its images. Texts count as Python holds them."""
+MOST_WIDTH = 4
+"""The most bytes of a character in Python: a text takes as many for each as for its widest one."""
 MOST_GROUP_BYTES = 1_000_000_000
 """The most uncompressed bytes of a row group. A page, which may be a whole row group, is decoded at
 once."""
@@ -30,6 +32,8 @@ VALUE_BYTES = 16
 """The most bytes of a number or an empty text, decoded. Nulls take no bytes in a page."""
 READ_BYTES = 1_000_000
 """The read buffer of each column in bytes."""
+_WIDE = (r"[^\x{0}-\x{FF}]", r"[^\x{0}-\x{FFFF}]")
+"""Characters that take more than one byte in Python, and more than two."""
 
 
 def open_parquet(file: IO[bytes]) -> "pq.ParquetFile":
@@ -108,7 +112,10 @@ def read_records(
     for batch in table.iter_batches(batch_size=batch_size, columns=columns and list(columns)):
         n_bytes += batch.nbytes
         n_records += batch.num_rows
-        if batch.nbytes > most_record_bytes:
+        n_record_bytes = batch.nbytes
+        if batch.num_rows == 1 and MOST_WIDTH * n_record_bytes > most_record_bytes:
+            n_record_bytes += sum(map(_n_added_bytes, batch.columns))
+        if n_record_bytes > most_record_bytes:
             raise BoundedReadError(
                 "oversized_bytes", f"a record has more than {most_record_bytes:,} bytes"
             )
@@ -157,17 +164,51 @@ def _n_decoded_bytes(values: "pa.Array") -> int:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    kind = values.type
-    if pa.types.is_dictionary(kind):
-        lengths = pc.binary_length(values.dictionary).cast(pa.int64())
-        return pc.sum(lengths.take(values.indices)).as_py() or 0
-    if pa.types.is_struct(kind):
+    n_bytes = 0
+    for leaf in _leaves(values):
+        if pa.types.is_dictionary(leaf.type):
+            lengths = pc.binary_length(leaf.dictionary).cast(pa.int64())
+            n_bytes += pc.sum(lengths.take(leaf.indices)).as_py() or 0
+    return n_bytes
+
+
+def _n_added_bytes(values: "pa.Array") -> int:
+    """Return the bytes that the texts of an array take in Python in addition to those in UTF-8."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    n_bytes = 0
+    for leaf in _leaves(values):
+        texts = leaf.dictionary_decode() if pa.types.is_dictionary(leaf.type) else leaf
+        if pa.types.is_string(texts.type) or pa.types.is_large_string(texts.type):
+            # A text without characters above U+00FF takes a byte for each, else two or four.
+            widths = pc.choose(
+                pc.add(
+                    *(pc.match_substring_regex(texts, above).cast(pa.int64()) for above in _WIDE)
+                ),
+                *(1, 2, MOST_WIDTH),
+            )
+            in_python = pc.multiply(pc.utf8_length(texts), widths)
+            added = pc.subtract(in_python, pc.binary_length(texts))
+            n_bytes += pc.sum(pc.max_element_wise(added, 0)).as_py() or 0
+    return n_bytes
+
+
+def _leaves(values: "pa.Array") -> Iterator["pa.Array"]:
+    """Yield the arrays of values inside nested lists, maps and structs."""
+    import pyarrow as pa
+
+    if pa.types.is_struct(values.type):
         parts = values.flatten()
-    elif pa.types.is_map(kind):
+    elif pa.types.is_map(values.type):
         parts = [values.keys, values.items]
+    elif pa.types.is_nested(values.type):
+        parts = [values.flatten()]
     else:
-        parts = [values.flatten()] if pa.types.is_nested(kind) else []
-    return sum(map(_n_decoded_bytes, parts))
+        yield values
+        return
+    for part in parts:
+        yield from _leaves(part)
 
 
 def _require_small_groups(

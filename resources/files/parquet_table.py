@@ -4,6 +4,7 @@ Benchmarks only read and write TSV lines, and know the meaning of the columns
 (`methods/<benchmark>/published.py`).
 """
 
+import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,6 +26,7 @@ MOST_CELLS = 10_000_000
 """The most cells of a file that is read; a struct has a cell for each field. Records are decoded one at
 a time, which takes about 10 µs a cell, and a column of nulls takes no bytes.
 """
+_EMPTY = sys.getsizeof("")
 GROUP_CHARACTERS = 32_000_000
 """A row group is written as soon as its texts exceed this number of characters."""
 
@@ -37,7 +39,8 @@ def tsv_lines_of(file: Path) -> Iterator[str]:
     missing values.
 
     Raises:
-        PublishedError: The file is not Parquet, or is truncated or damaged.
+        PublishedError: The file is not Parquet, is truncated or damaged, or its texts take too much
+            memory.
     """
     import pyarrow as pa
 
@@ -55,9 +58,15 @@ def tsv_lines_of(file: Path) -> Iterator[str]:
             added = [image_path] if image in names and image_path not in names else []
             yield tsv_line([*names, *added])
             missing = {"nan"} if _has_structs(table.schema_arrow, image) else set()
+            n_text_bytes = 0
             for number, batch in enumerate(read_records(data, table, most_bytes), start=1):
                 values = [column[0].as_py() for column in batch.columns]
                 cells = _cells(f"record {number}", [*names, *added], values)
+                n_text_bytes += sum(sys.getsizeof(cell) - _EMPTY for cell in cells)
+                if n_text_bytes > most_bytes:
+                    raise PublishedError(
+                        f"its records have more than {most_bytes:,} bytes as texts"
+                    )
                 yield tsv_line(["" if cell in missing else cell for cell in cells])
         # OverflowError, KeyError: a time after the year 9999 or in an unknown zone.
         except (pa.ArrowException, OSError, EOFError, OverflowError, KeyError) as error:

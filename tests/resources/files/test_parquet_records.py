@@ -163,6 +163,26 @@ def test_records_are_read_up_to_a_size_of_all_together(tmp_path, footer):
         next(read_records(file, open_parquet(file), 1_000_000, most_record_bytes=99_999))
 
 
+@pytest.mark.parametrize(
+    ("character", "width"),
+    [("a", 1), ("é", 1), ("字", 2), ("😀", 4)],
+    ids=["a", "é", "字", "smile"],
+)
+@pytest.mark.parametrize("has_list", [False, True])
+def test_a_record_has_the_bytes_that_its_texts_take_in_python(tmp_path, character, width, has_list):
+    """There a text takes as many bytes for each character as for its widest one."""
+    text = "a" * 100_000 + character
+    value = [{"text": text}, {"text": "a"}] if has_list else text
+    pq.write_table(pa.table({"value": [value]}), tmp_path / "a.parquet")
+    with (tmp_path / "a.parquet").open("rb") as file:
+        most = width * 100_000 + 1_000
+        (batch,) = read_records(file, open_parquet(file), 1_000_000, most_record_bytes=most)
+        assert batch.to_pylist() == [{"value": value}]
+        records = read_records(file, open_parquet(file), 1_000_000, most_record_bytes=most - 1_000)
+        with pytest.raises(BoundedReadError, match="a record has more than"):
+            next(records)
+
+
 @FOOTERS
 def test_a_batch_has_many_records_only_where_pages_are_small(tmp_path, footer):
     with footer(repeated(tmp_path / "large.parquet", 200)).open("rb") as file:

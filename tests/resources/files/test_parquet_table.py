@@ -16,7 +16,7 @@ from methods.evaluation.published import PublishedError
 from methods.evaluation.published_tables import tsv_line
 from methods.mmbench import published as mmbench
 from methods.mmiu import published as mmiu
-from resources.files import parquet_table
+from resources.files import bounded, parquet_table
 from resources.files.parquet_table import tsv_lines_of, write_table
 from resources.images.store import ImageStore
 from resources.importing.published_files import PublishedFileError, read_items
@@ -177,4 +177,18 @@ def test_a_file_of_kilobytes_with_millions_of_rows_or_cells_is_refused(tmp_path,
     table = pa.table({"index": pa.array(["1"] * 1_001).dictionary_encode()})
     pq.write_table(table, tmp_path / "a.parquet")
     with pytest.raises(PublishedError, match="more than 1,000 records"):
+        list(tsv_lines_of(tmp_path / "a.parquet"))
+
+
+def test_the_texts_of_all_records_are_measured_as_python_holds_them(tmp_path, monkeypatch):
+    monkeypatch.setattr(bounded, "SMALL_UNPACKED", 120_000)
+    monkeypatch.setattr(bounded, "MOST_TIMES", 1)
+    for letter in "aé":
+        table = pa.table({"index": ["a" * 10_000 + letter] * 10})
+        pq.write_table(table, tmp_path / "a.parquet", compression="zstd")
+        assert len(list(tsv_lines_of(tmp_path / "a.parquet"))) == 11
+    # A character of four bytes makes all others as wide.
+    table = pa.table({"index": ["a" * 10_000 + "😀"] * 10})
+    pq.write_table(table, tmp_path / "a.parquet", compression="zstd")
+    with pytest.raises(PublishedError, match="more than 120,000 bytes as texts"):
         list(tsv_lines_of(tmp_path / "a.parquet"))

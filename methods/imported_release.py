@@ -9,6 +9,7 @@ from methods.errors import UserError
 from methods.evaluation.items import Item
 from methods.evaluation.published import PublishedError
 from methods.evaluation.published_tables import shortened_id
+from methods.evaluation.slices import tells_kinds
 from methods.release import (
     RELEASE_NAME,
     Edition,
@@ -27,6 +28,9 @@ SOURCE = ("page_url", "title", "attribution", "licence", "licence_url", "artist"
 
 MOST_LABELS = 200
 """Limit of the label names of a release. Its tables have a column for each of them."""
+MOST_NAME = 1_000
+"""Limit of the characters of ids, label names, and label values by which scores are split. Many rows
+repeat each of them."""
 MOST_ITEM_BYTES = 75_000_000
 """Limit of the bytes of an item's images. In base64 they fill a cell of a table (`MOST_CELL`)."""
 ANY_BYTES, MOST_TIMES = 1_000_000_000, 100
@@ -64,14 +68,10 @@ def require_bounded(items: Sequence[Item], sizes: Mapping[str, int]) -> None:
         sizes: The bytes of each image, by image id.
 
     Raises:
-        PublishedError: There are too many label names, or the images of an item or of all items are too
-            large, each counted as often as it is shown.
+        PublishedError: There are too many label names, an id or a label is too long, or the images of
+            an item or of all items are too large, each counted as often as it is shown.
     """
-    n_names = len({name for item in items for name in item.labels})
-    if n_names > MOST_LABELS:
-        raise PublishedError(
-            f"its records have {n_names:,} different labels, more than the {MOST_LABELS} allowed"
-        )
+    _require_short_names(items)
     n_bytes = 0
     for item in items:
         n_item_bytes = sum(sizes[image_id] for image_id in item.image_ids)
@@ -88,6 +88,28 @@ def require_bounded(items: Sequence[Item], sizes: Mapping[str, int]) -> None:
             f"its records show images of {n_bytes:,} bytes, each counted as often as it is shown, more "
             f"than the {most:,} allowed"
         )
+
+
+def _require_short_names(items: Sequence[Item]) -> None:
+    values: dict[str, set[str]] = {}
+    for item in items:
+        if max(map(len, (item.item_id, item.group_id or "", *item.labels))) > MOST_NAME:
+            raise PublishedError(
+                f"record {shortened_id(item.item_id)} has an id, a group or the name of a label with "
+                f"more than {MOST_NAME:,} characters: shorten it"
+            )
+        for name, value in item.labels.items():
+            values.setdefault(name, set()).add(value)
+    if len(values) > MOST_LABELS:
+        raise PublishedError(
+            f"its records have {len(values):,} different labels, more than the {MOST_LABELS} allowed"
+        )
+    for name, texts in values.items():
+        if tells_kinds(name, len(texts)) and max(map(len, texts)) > MOST_NAME:
+            raise PublishedError(
+                f"its label {shortened_id(name)}, by which scores are split, has a value with more "
+                f"than {MOST_NAME:,} characters: shorten the value, or remove the label"
+            )
 
 
 def imported_release(name: str, edition: Edition, items: Sequence[Item]) -> Release:

@@ -28,6 +28,8 @@ MOST_GROUP_BYTES = 1_000_000_000
 once."""
 MOST_VALUES = 5_000_000
 """The most values of a row group in a column of lists."""
+MOST_NAME = 1_000
+"""The most characters of the name of a column, with those of its fields: records repeat them."""
 VALUE_BYTES = 16
 """The most bytes of a number or an empty text, decoded. Nulls take no bytes in a page."""
 READ_BYTES = 1_000_000
@@ -37,15 +39,28 @@ _WIDE = (r"[^\x{0}-\x{FF}]", r"[^\x{0}-\x{FFFF}]")
 
 
 def open_parquet(file: IO[bytes]) -> "pq.ParquetFile":
-    """Open a Parquet file to read its records with `read_records`. Raises ArrowException, OSError."""
+    """Open a Parquet file to read its records with `read_records`.
+
+    Raises:
+        BoundedReadError: The name of a column is too long.
+        ArrowException, OSError: The file is damaged.
+    """
     import pyarrow.parquet as pq
 
     _require_readable_footer(file)
     try:
         # Without pre-buffering, which would read a whole row group: a file may have only one.
-        return pq.ParquetFile(file, pre_buffer=False, buffer_size=READ_BYTES)
+        table = pq.ParquetFile(file, pre_buffer=False, buffer_size=READ_BYTES)
+        paths = [table.schema.column(place).path for place in range(table.metadata.num_columns)]
     except UnicodeDecodeError:
         raise PageHeaderError("the name of a column is not UTF-8") from None
+    if any(len(path) > MOST_NAME for path in paths):
+        raise BoundedReadError(
+            "oversized_bytes",
+            "the name of a column, with those of its fields, has more than "
+            f"{MOST_NAME:,} characters: shorten it",
+        )
+    return table
 
 
 def _require_readable_footer(file: IO[bytes]) -> None:
@@ -250,8 +265,10 @@ def _require_small_groups(
                 n_distinct_bytes += 0 if page.n_values else page.n_bytes
                 n_bytes += page.n_bytes
                 largest_page = max(largest_page, page.n_bytes)
-                # Texts of a fixed length, too, may be in the file once and in a list many times.
-                n_decoded = max(n_bytes, n_values * column.length)
+                # Texts of a fixed length, too, may be in the file once and in a list many times. So
+                # are the names of fields.
+                n_name = len(chunk.path_in_schema) if column.max_repetition_level else 0
+                n_decoded = max(n_bytes, n_values * max(column.length, n_name))
                 _require_small(group.num_rows, n_values, n_decoded, most_record_bytes)
             n_record_bytes += largest_page
             is_text = column.physical_type == "BYTE_ARRAY"

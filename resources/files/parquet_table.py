@@ -27,6 +27,7 @@ MOST_CELLS = 10_000_000
 a time, which takes about 10 µs a cell, and a column of nulls takes no bytes.
 """
 _EMPTY = sys.getsizeof("")
+"""The bytes of an empty text. They do not count: most cells of a wide table may be empty."""
 GROUP_CHARACTERS = 32_000_000
 """A row group is written as soon as its texts exceed this number of characters."""
 

@@ -213,6 +213,21 @@ def test_lists_of_millions_of_nulls_are_refused_undecoded_where_their_column_is_
         assert pa.total_allocated_bytes() == before
 
 
+def test_names_of_columns_and_fields_are_short_and_count_for_each_value(tmp_path):
+    """Python has a name of a field again for each value."""
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"a": [[{"n" * 900: None}] * 200_000]}), path)
+    with path.open("rb") as file:
+        table, before = open_parquet(file), pa.total_allocated_bytes()
+        with pytest.raises(BoundedReadError, match="a record has more than 100,000,000 bytes"):
+            next(read_records(file, table, 1_000_000_000))
+        assert pa.total_allocated_bytes() - before < 5_000_000
+    for table in ({"n" * 1_001: [1]}, {"a": [{"n" * 1_000: 1}]}):
+        pq.write_table(pa.table(table), path)
+        with path.open("rb") as file, pytest.raises(BoundedReadError, match="the name of a column"):
+            open_parquet(file)
+
+
 def test_the_values_of_a_column_without_lists_may_be_as_many_as_its_records(tmp_path, monkeypatch):
     monkeypatch.setattr("resources.files.parquet_records.MOST_VALUES", 2)
     path = repeated(tmp_path / "a.parquet", 3)

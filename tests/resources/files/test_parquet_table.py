@@ -192,3 +192,21 @@ def test_the_texts_of_all_records_are_measured_as_python_holds_them(tmp_path, mo
     pq.write_table(table, tmp_path / "a.parquet", compression="zstd")
     with pytest.raises(PublishedError, match="more than 120,000 bytes as texts"):
         list(tsv_lines_of(tmp_path / "a.parquet"))
+
+
+def test_names_of_fields_that_records_repeat_count_as_texts(tmp_path, monkeypatch):
+    monkeypatch.setattr(bounded, "SMALL_UNPACKED", 100_000)
+    monkeypatch.setattr(bounded, "MOST_TIMES", 1)
+    file = tmp_path / "a.parquet"
+    for n_rows, is_read in ((99, True), (120, False)):
+        pq.write_table(pa.table({"a": [{"n" * 900: 1}] * n_rows}), file)
+        if is_read:
+            assert len(list(tsv_lines_of(file))) == n_rows + 1
+        else:
+            with pytest.raises(PublishedError, match="more than 100,000 bytes as texts"):
+                list(tsv_lines_of(file))
+    pq.write_table(pa.table({"n" * 1_001: [1]}), file)
+    assert refused(tmp_path, file) == (
+        "it cannot be read (the name of a column, with those of its fields, has more than 1,000 "
+        "characters: shorten it)."
+    )

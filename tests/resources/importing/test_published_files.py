@@ -237,6 +237,29 @@ def test_images_that_are_repeated_too_often_and_too_many_labels_are_refused(
     assert said.endswith("its records have 201 different labels, more than the 200 allowed.")
 
 
+def test_ids_and_labels_that_rows_repeat_are_short(folder, store):
+    """A release has the id of a dialogue in each turn, and a label name in each item."""
+    red, most = "mmdu_pics/red.png", "x" * 1_000
+
+    def labelled(*values: str) -> list[dict]:
+        return [
+            {**record(red, item_id=f"{most[:-4]}{number:04}"), most: value}
+            for number, value in enumerate(values)
+        ]
+
+    kinds = [str(number) for number in range(99)]
+    assert len(read(folder, store, labelled(most, *kinds))) == 100
+    # Scores are not split by a label of many values.
+    assert len(read(folder, store, labelled(most + "x", *kinds, "99"))) == 101
+    said = refused(folder, store, labelled(most + "x", *kinds))
+    assert (
+        "its label 'xxx" in said and "has a value with more than 1,000 characters: shorten" in said
+    )
+    for long in (record(red, item_id=most + "x"), {**record(red), most + "x": "a"}):
+        said = refused(folder, store, [long])
+        assert "has an id, a group or the name of a label with more than 1,000 characters" in said
+
+
 def test_items_with_the_same_images_are_one_group_and_a_group_of_their_own_stays():
     def item(name: str, images: tuple[str, ...], group: str | None = None) -> Item:
         return Item(name, (), images, group_id=group)

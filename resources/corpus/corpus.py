@@ -33,10 +33,9 @@ KINDS: dict[str, type[FileShard]] = {
 _ADDRESS = re.compile(r"https?://[^/].+|hf://.+\.parquet")
 
 CATEGORIES = "categories.jsonl"
-MOST_CATEGORIES = 1_000
-"""The most categories of a title: each page with this title repeats them."""
-MOST_CATEGORY = 1_000
-"""The most characters of a category. Names in MediaWiki have at most 255 bytes."""
+MOST_CHARACTERS = 20_000
+"""The most characters of the categories of a title: each page with this title repeats them. The names
+of a hundred categories have some 3,000, and each name counts as one character more."""
 DOWNLOADS, WIKIPEDIA = "downloads", "wikipedia"
 """Folders in the workspace for fetched files."""
 
@@ -107,7 +106,7 @@ class Corpus:
         """Read the category names by page title, in the file's order; empty if there is no file.
 
         Raises:
-            CorpusError: A line cannot be used, or a title has more than MOST_CATEGORIES.
+            CorpusError: A line cannot be used, or a title has more than MOST_CHARACTERS of categories.
         """
         path = self.path / CATEGORIES
         if not path.is_file():
@@ -119,10 +118,10 @@ class Corpus:
                     title, names = _category_line(path, number, line)
                     of_title = categories.setdefault(title, {})
                     of_title.update(dict.fromkeys(names))
-                    if len(of_title) > MOST_CATEGORIES:
+                    if sum(map(len, of_title)) + len(of_title) > MOST_CHARACTERS:
                         raise CorpusError(
-                            f"Line {number} of {path} cannot be used: its page has more than "
-                            f"{MOST_CATEGORIES:,} categories; remove some."
+                            f"Line {number} of {path} cannot be used: the categories of its page "
+                            f"have more than {MOST_CHARACTERS:,} characters; remove some."
                         )
         return {title: list(names) for title, names in categories.items()}
 
@@ -236,8 +235,6 @@ def _category_line(path: Path, number: int, line: bytes) -> tuple[str, list[str]
             raise TypeError("the title is not a text or the categories are not a list")
         if not all(isinstance(name, str) for name in names):
             raise TypeError("a category is not a text")
-        if any(len(name) > MOST_CATEGORY for name in names):
-            raise TypeError(f"a category has more than {MOST_CATEGORY:,} characters")
         if not all(map(is_unicode, [title, *names])):
             raise TypeError("a text has half a character")
     except (ValueError, AttributeError, TypeError) as error:

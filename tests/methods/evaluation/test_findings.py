@@ -220,9 +220,9 @@ MEAN_RIGHT = Mean(name="Right", observation="right", scale=100.0, lowest=0.0, hi
 FIELDS = {"access": {"o1": "open", "o2": "open", "p": "proprietary"}}
 
 
-def rows_of(models: Mapping[str, Mapping[str, float]]) -> list[Finding]:
+def rows_of(models: Mapping[str, Mapping[str, float]], metric=MEAN_RIGHT) -> list[Finding]:
     by_model = frame({model: observed(values) for model, values in models.items()})
-    return list(group_findings([MEAN_RIGHT], by_model, FIELDS, ["task"]))
+    return list(group_findings([metric], by_model, FIELDS, ["task"]))
 
 
 def findings(models: Mapping[str, Mapping[str, float]]) -> dict[tuple[str, ...], Finding]:
@@ -259,6 +259,10 @@ def test_the_best_model_of_an_ability_is_named_with_its_own_interval() -> None:
         each.other for each in rows_of(MODELS) if (each.measure, each.subject) == ("best", "")
     ]
     assert of_all == ["o2", "p", "o2", "p", "o2", "p"]
+    # If lower is better, the lowest score is the best one.
+    inverse = rows_of(MODELS, replace(MEAN_RIGHT, higher_is_better=False))
+    first = next(each for each in inverse if (each.measure, each.subject) == ("best", ""))
+    assert (first.other, first.value) == ("o1", 25)
 
 
 def test_two_groups_are_compared_on_the_same_units() -> None:

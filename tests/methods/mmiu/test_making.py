@@ -209,6 +209,11 @@ def test_a_question_that_no_strategy_fits_comes_with_its_reason() -> None:
     assert sorted(of.sample.source for of, _ in lost) == ["1", "4"]  # type: ignore[misc]
     assert all(isinstance(loss, UnusableSampleError) for _, loss in lost)  # type: ignore[misc]
     assert {loss.reason for _, loss in lost} == {"no_strategy"}  # type: ignore[misc]
+    # Images of the sample itself, one of them also right, replace none of its images.
+    sample = replace(RETRIEVAL, wrong=("w1", "w2", "w3"), also_right=("also",), key_word="")
+    asking = building.SampleQuestion(sample, "image", RETRIEVAL_QUESTION)
+    ((_, loss),) = building.make_unanswerable([asking], ("right", "w1", "also"), 1, 0)  # type: ignore[misc]
+    assert isinstance(loss, UnusableSampleError) and loss.reason == "no_strategy"
 
 
 ITEM = building.ApprovedQuestion(

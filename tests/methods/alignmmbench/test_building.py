@@ -185,12 +185,13 @@ def test_ids_are_hashes_of_what_they_name() -> None:
 
 
 MADE = Origin("call", "alignmmbench/write_seed@1")
+ANSWERED = Origin("call of the answer", "alignmmbench/write_seed@1")
 POLICY = ReviewPolicy("all", 1.0)
 SOURCE = {"page_url": "https://en.wikipedia.org/wiki/Mill", "title": "Mill", "licence": "CC0"}
 
 
 def wording(place: int, question: str, task: str = "Counting") -> ApprovedWording:
-    turns = (ApprovedExchange(question, "Three mills.", MADE, MADE),)
+    turns = (ApprovedExchange(question, "Three mills.", MADE, ANSWERED),)
     return ApprovedWording("seed", place, "image", task, "en", 1, ("ann",), turns)
 
 
@@ -208,7 +209,9 @@ def test_wordings_of_a_seed_are_a_group_in_order_of_place() -> None:
     assert items[0]["labels"] == labels
     questions = ["<ImageHere>\nHow many mills?", "<ImageHere>\nCount them."]
     assert [row["question"] for row in turns] == questions
-    assert {row["reference"] for row in release.rows["references"]} == {"Three mills."}
+    assert {row["call_key"] for row in turns} == {MADE.call_key}
+    references = {(row["reference"], row["call_key"]) for row in release.rows["references"]}
+    assert references == {("Three mills.", ANSWERED.call_key)}
     image = {"release_id": release.release_id, "item_id": "seed-0", "position": 1}
     assert release.rows["images"][0] == {**image, "image_id": "image", **SOURCE}
 

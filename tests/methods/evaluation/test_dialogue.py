@@ -215,10 +215,11 @@ def test_the_next_item_with_an_image_at_the_position_lends_it() -> None:
 def test_items_of_the_same_group_and_images_of_ones_own_are_passed_over() -> None:
     items = [
         *(item_with("1", "a", group="g"), item_with("2", "b", group="g")),
-        *(item_with("3", "a"), item_with("4", "c")),
+        *(item_with("3", "a", "c"), item_with("4", "c")),
     ]
     instead = instead_of_all(items)
-    assert instead == {"1": {"a": "c"}, "2": {"b": "a"}, "3": {"a": "c"}, "4": {"c": "a"}}
+    of_third = {"a": "b", "c": "b"}
+    assert instead == {"1": {"a": "c"}, "2": {"b": "a"}, "3": of_third, "4": {"c": "a"}}
 
 
 @pytest.mark.parametrize(

@@ -160,6 +160,11 @@ def test_enriched_pages_have_what_their_rows_lack(make: Make, wiki: MediaWiki) -
     wiki.files["File:Snowy owl.png"] = File(drawing("pink"), LICENCE)
     assert world.ingest("mine").success
     assert by_title(world, "entries")["Owl of barns"]["licence"] == "CC-BY-SA-4.0"
+    # A local file of the wiki is not the file of the same name on Commons.
+    wiki.originals = COMMONS.replace("commons", "en")
+    wiki.files["File:Snowy owl.png"] = File(drawing("blue"), LICENCE)
+    assert world.ingest("mine").success
+    assert by_title(world, "entries")["Owl of barns"]["licence"] == "LicenseRef-By-Default"
 
 
 def test_nothing_is_asked_of_wikipedia_unless_the_settings_say_so(make, wiki):

@@ -641,6 +641,11 @@ def test_a_damaged_file_of_a_release_or_export_and_an_image_are_named(home, tmp_
     export.mkdir()
     (export / "llava.json").write_text("[]\n")
     (export / "manifest.json").write_text(json.dumps({"files": {"llava.json": listed(b"[]\n")}}))
+    # The tables may have the old hash of a rewritten export, and rows of a deleted one.
+    with duckdb.connect(home / "warehouse.duckdb") as warehouse:
+        for path in (f"{FIRST}.llava/llava.json", f"{FIRST}.deleted/llava.json"):
+            row = [FIRST, path, "old", 3]
+            warehouse.execute("INSERT INTO release.exports VALUES (?, ?, ?, ?)", row)
     good = tmp_path / "good"
     back_up(home, good)
 

@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 from contextlib import closing
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -106,9 +107,11 @@ def published(home: Path, keys: dict[str, str]) -> dict[str, bytes]:
     folder = home / "reports"
     shutil.rmtree(folder, ignore_errors=True)
     earlier, later = (tables_of(f"mmbench-test-{n}", keys) for n in (1, 2))
-    # One reference was changed since.
+    # One reference was changed since, and the seed of the choices.
     (changed,) = (row for row in later["release.references"] if row["reference"] == "B")
     changed["reference"] = "A"
+    (card,) = later["release.releases"]
+    card["settings"] = json.dumps({"choice.items": {"seed": 2, "n_items": 2}})
     put(warehouse, {table: earlier[table] + later[table] for table in earlier})
     with closing(Ledger(home / "ledger.sqlite")) as ledger:
         given = {"warehouse": warehouse, "image_store": store, "profile": PROFILE}
@@ -135,3 +138,15 @@ def test_exchanging_the_keys_of_two_items_changes_no_file_of_a_held_out_split(
     assert {name.partition("/")[0] for name in files} >= {"diff", "items", "results", "index.html"}
     assert published(loom_home, {"p": "B", "q": "A"}) == files
     assert not [name for name, content in files.items() if b"choice.items.seed" in content]
+    # A comparison with an open release of the same items has no reference of either.
+    warehouse, store = Warehouse(loom_home / "warehouse.duckdb"), ImageStore(loom_home / "images")
+    for table, value in (
+        ("releases", "if(name = 'mmbench-test-2', 'dev', split) AS split"),
+        ("references", "'the secret ' || release_id AS reference"),
+    ):
+        rows = warehouse.sql(f"SELECT * REPLACE ({value}) FROM release.{table}")
+        warehouse.replace(f"release.{table}", rows)
+    for ids in permutations(("mmbench-test-1", "mmbench-test-2")):
+        comparison = compare_releases(warehouse, BENCHMARKS, *ids)
+        page = loom_home / write_page(warehouse, store, PROFILE, BENCHMARKS, comparison)
+        assert "the secret" not in page.read_text()

@@ -116,10 +116,13 @@ def test_a_draft_that_is_not_sound_is_left_out_with_its_reason(world: World) -> 
     assert run.success, sentence(run)
 
     lost = world.table("dialogue.failed", stage="turn_references")
+    call_of = {row["reason"]: row["call_key"] for row in lost}
     assert {(row["subject"], row["reason"]) for row in lost} == {
         (f"item {first['item_id']}, answer of turn 1", "truncated"),
         (f"item {second['item_id']}", "answer_in_later_question"),
     }
+    (leak,) = world.ledger.calls([call_of["answer_in_later_question"]])
+    assert leak.response == later
     left = {row["item_id"] for row in world.table("dialogue.turn_references")}
     assert len(left) == 4 and not left & {first["item_id"], second["item_id"]}
     told = metadata(run, "dialogue/turn_references")

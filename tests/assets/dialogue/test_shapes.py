@@ -37,20 +37,35 @@ def made_with(world: World, questions: dict, dialogues: dict | None = None) -> R
     return run
 
 
+SETS_OF_FOUR = """
+SELECT * REPLACE (
+    concat(kind, (row_number() OVER of_kind - 1) // 4) AS set_id,
+    (row_number() OVER of_kind - 1) % 4 + 1 AS position
+)
+FROM cluster.image_sets
+WINDOW of_kind AS (PARTITION BY kind ORDER BY set_id, position)
+"""
+
+
 def test_each_kind_has_its_shape_and_questions_have_an_angle_of_their_own(world: World) -> None:
+    world.remake("cluster.image_sets", SETS_OF_FOUR)
     made_with(
         world,
         {
             "per_image": {"benchmark": 2, "instruction": [0, 1]},
             "per_set": {"benchmark": {"4": 1, "6": 1, "9": 1}, "instruction": 2},
+            "most_together": 3,
         },
     )
 
     rows = world.rows(
-        "SELECT d.kind, len(q.positions) = 1 AS on_one, count(*) AS n, list(angle) AS angles "
+        "SELECT d.kind, max(len(q.positions)) = 1 AS on_one, count(*) AS n, list(angle) AS angles, "
+        "count(DISTINCT q.positions) AS n_groups "
         "FROM dialogue.questions AS q JOIN dialogue.dialogues AS d USING (set_id) "
-        "GROUP BY d.kind, q.set_id, q.positions"
+        "GROUP BY d.kind, q.set_id, CASE WHEN len(q.positions) = 1 THEN q.positions END"
     )
+    # The questions on several images of a set are in groups, and no angle is in two of them.
+    assert max(row["n_groups"] for row in rows) > 1
     counts: dict[tuple[str, bool], list[int]] = {}
     angles = {True: {angle.name for angle in ON_ONE}, False: {angle.name for angle in ON_SEVERAL}}
     for row in rows:
@@ -59,7 +74,7 @@ def test_each_kind_has_its_shape_and_questions_have_an_angle_of_their_own(world:
     assert {*counts["benchmark", True]} == {*counts["instruction", False]} == {2}
     on_several = {*counts["benchmark", False]}
     assert on_several <= {4, 6, 9} and len(on_several) > 1
-    # Of twelve images in sets of two some have no question of their own.
+    # Of twelve images in sets of four some have no question of their own.
     assert {*counts["instruction", True]} == {1} and len(counts["instruction", True]) < 12
     # What is after what, the writer is told.
     (asked, *_) = world.proxy.asked("questions")

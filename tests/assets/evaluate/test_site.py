@@ -284,7 +284,10 @@ def test_a_picture_that_is_not_stored_is_missing_until_it_is(home: Home) -> None
     assert [(each["thumb"], each["picture"]) for each in item["images"]] == [(None, None)] * 2
     (row,) = home.rows("evaluate.site", release_id=RELEASE)
     assert (row["n_pictures"], row["n_missing"]) == (0, 2)
+    home.store.path(home.image_id).unlink()
     home.change("release.images", image_id=home.image_id)
+    home.made()
+    home.store.put(picture(COLOURS[0]))
     home.made()
     (item,) = home.pieces()["items/0"]
     assert item["images"][0]["picture"].endswith(".png")

@@ -134,6 +134,17 @@ def test_decisions_and_comments_are_blind_until_round_1_is_complete(tmp_path):
     assert seen("eva") == everything - {"to-ben"}
     assert SAYS["item.agreed"] in people["eva"].get(path).text
     assert "<option>ben</option>" in people["ada"].get(path).text
+    # A rejected content is not a version of the person who rejected it.
+    two = dialogue(site, "two")
+    site.store.update_queue([one, two])
+    edits = two["content"] | {"turns": two["content"]["turns"][:1]}
+    for name, said in (
+        ("anna", {"verdict": "reject", "reason": "incomplete"}),
+        ("ben", {"verdict": "edit", "edits": edits}),
+    ):
+        assert decide(people[name], opened(people[name], two["item_id"]), **said).status_code == 200
+    versions = opened(people["eva"], two["item_id"])["versions"]
+    assert [each["content"] for each in versions] == [edits, two["content"]]
     site.accounts.disable("ben")
     assert "<option>ben</option>" not in people["ada"].get(path).text
 

@@ -2,6 +2,7 @@
 
 import csv
 import io
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -27,7 +28,7 @@ def cells(html: str, selector: str) -> list[str]:
     return [" ".join(each.text().split()) for each in LexborHTMLParser(html).css(selector)]
 
 
-def test_the_lead_sees_who_did_what_and_others_do_not(site):
+def test_the_lead_sees_who_did_what_and_others_do_not(site, monkeypatch):
     one = site.store.items()[0]["item_id"]
     anna, ben, ada = (signed_in(site, name) for name in ("anna", "ben", "ada"))
     assert "Nobody has decided anything yet." in ada.get("/lead").text
@@ -52,6 +53,12 @@ def test_the_lead_sees_who_did_what_and_others_do_not(site):
             assert reader.get(path).status_code == 403
         for path in ("/lead/release", "/lead/assign", "/lead/gold"):
             assert reader.post(path, data={"name": "ben", "n": "1"}).status_code == 403
+    # Of nine weeks the last eight are shown.
+    figures = ada.app.state.figures.current()
+    weeks = [row | {"week": f"2026-0{n}-05"} for row in figures.weeks for n in range(1, 10)]
+    monkeypatch.setattr(ada.app.state.figures, "current", lambda: replace(figures, weeks=weeks))
+    shown = cells(ada.get("/lead").text, "[aria-labelledby=weeks-title] time")
+    assert shown == [f"0{n}-05" for n in range(2, 10)]
 
 
 def test_a_hold_is_released(site):

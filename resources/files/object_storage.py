@@ -13,9 +13,10 @@ import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from datetime import timedelta
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from methods.errors import UserError
 from methods.json_text import from_json
@@ -23,7 +24,7 @@ from resources.files.atomic import write_atomically
 from resources.files.bounded import MOST_BYTES, file_hash, oversized
 
 if TYPE_CHECKING:
-    from obstore.store import ObjectStore
+    from obstore.store import ClientConfig, ObjectStore
 
 VARIABLE = "LOOM_FILES"
 SCHEME = "s3://"
@@ -31,6 +32,14 @@ _BUCKET = re.compile(r"[A-Za-z0-9._-]+")
 ENDPOINT = "AWS_ENDPOINT_URL"
 AT_ONCE = 16
 """Concurrent requests when a folder is uploaded or downloaded."""
+TRANSFER_SECONDS = 600
+"""A request to the bucket, with all of its bytes, may take this long: requests of an upload share a
+link, which may be slow."""
+_CLIENT_OPTIONS = (
+    *("allow_http", "allow_invalid_certificates", "connect_timeout", "timeout", "user_agent"),
+    *("proxy_url", "proxy_ca_certificate", "proxy_excludes"),
+)
+"""Options of the HTTP client that AWS_* variables set, such as AWS_ALLOW_HTTP."""
 NO_BUCKET = "NoSuchBucket"
 """S3's error code for a missing bucket. The status 404 alone may also mean a missing object."""
 LISTING = ".files.json"
@@ -219,7 +228,15 @@ def _opened(address: str, _process: int) -> "ObjectStore":
     from obstore.store import LocalStore, S3Store
 
     if address.startswith(SCHEME):
-        return S3Store.from_url(address)
+        # The store ignores the environment's options if it is given any.
+        options = {name: os.environ.get(f"AWS_{name.upper()}") for name in _CLIENT_OPTIONS}
+        options["timeout"] = options["timeout"] or f"{TRANSFER_SECONDS}s"
+        values = {name: value for name, value in options.items() if value}
+        return S3Store.from_url(
+            address,
+            client_options=cast("ClientConfig", values),
+            retry_config={"retry_timeout": timedelta(seconds=TRANSFER_SECONDS)},
+        )
     return LocalStore(address, mkdir=True)
 
 

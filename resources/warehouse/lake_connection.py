@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from resources.files import home
-from resources.files.object_storage import SCHEME, shared_files
+from resources.files.object_storage import SCHEME, TRANSFER_SECONDS, shared_files
 from resources.files.object_storage import VARIABLE as FILES
 from resources.files.waiting import TimedWait
 from resources.migrations import StoreUnavailable
@@ -295,6 +295,7 @@ def load_extensions(connection: "duckdb.DuckDBPyConnection", address: LakeAddres
             "RESET s3_access_key_id; RESET s3_secret_access_key; RESET s3_session_token"
         )
         connection.execute(_s3_secret())
+        connection.execute(f"SET GLOBAL http_timeout = {TRANSFER_SECONDS}")
 
 
 def _s3_secret() -> str:

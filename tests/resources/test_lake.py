@@ -70,6 +70,13 @@ def test_a_duckdb_without_ducklake_is_one_sentence(monkeypatch):
         load_extensions(connection, LakeAddress("dbname=x", "/lake/"))
 
 
+def test_a_slow_link_has_minutes_for_a_data_file_of_a_bucket():
+    with duckdb.connect() as connection:
+        load_extensions(connection, LakeAddress("dbname=x", "s3://bucket/lake/"))
+        query = "SELECT current_setting('http_timeout')"
+        assert connection.cursor().execute(query).fetchone() == (600,)
+
+
 UNUSABLE, GONE = (
     "check LOOM_FILES, the AWS_",
     "A file of the lake loom on db is gone .* put it back",

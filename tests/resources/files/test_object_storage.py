@@ -79,6 +79,18 @@ def test_a_server_that_does_not_answer_is_said_without_the_key(bucket_server, mo
     assert "very-secret" not in str(raised.value)
 
 
+def test_a_slow_link_has_minutes_for_a_request_and_variables_of_the_client_count(
+    bucket_server, monkeypatch
+):
+    store = SharedFiles("s3://slow")._store
+    assert store.client_options == {"timeout": "600s", "allow_http": "true"}
+    assert store.retry_config["retry_timeout"].total_seconds() == 600
+    monkeypatch.setenv("AWS_TIMEOUT", "20s")
+    monkeypatch.setenv("AWS_PROXY_URL", "http://proxy:3128")
+    options = SharedFiles("s3://of-a-proxy")._store.client_options
+    assert options["timeout"] == "20s" and options["proxy_url"] == "http://proxy:3128"
+
+
 def test_an_image_of_one_machine_is_read_on_another(machine, shared):
     red = one_colour("red")
     one, another = machine("one"), machine("another")

@@ -117,6 +117,8 @@ def restore(
                     f"{target.name}.before-{datetime.now(UTC):%Y%m%d-%H%M%S}"
                 )
                 require_absent(earlier)
+                # A process that opened the workspace meanwhile would write into the earlier one.
+                require_unused(target)
                 target.rename(earlier)
     return RestoreResult(earlier, dropped)
 

@@ -9,11 +9,12 @@ import re
 import shutil
 import signal
 import sqlite3
+import subprocess
 import threading
 import time
 import zlib
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -385,6 +386,22 @@ def test_a_home_that_is_there_is_not_written_over_unless_told_so_and_kept_even_t
     assert content(home) == before
     assert earlier is not None and earlier.parent == home.parent
     assert (earlier / "reports" / "mmdu.html").read_text() == "newer"
+
+
+def test_a_workspace_that_a_process_opens_during_the_restore_stays_where_it_is(home, backup):
+    before = content(home)
+    with ExitStack() as users:
+
+        def use(_draft: Path) -> None:
+            file = users.enter_context((home / "ledger.sqlite").open())
+            user = users.enter_context(subprocess.Popen(["sleep", "600"], stdin=file))
+            users.callback(user.kill)
+
+        with pytest.raises(WorkspaceInUse, match=r"is in use. Stop what runs on it .*sleep 600"):
+            restore(backup, home, overwrite=True, before_use=use)
+    assert content(home) == before
+    assert [path.name for path in home.parent.iterdir() if "before" in path.name] == []
+    assert restore(backup, home, overwrite=True).earlier is not None
 
 
 OTHER_FORM = "is not as it was made, as {name} is missing, a link or of another size"

@@ -3,6 +3,7 @@
 A closed terminal ends it as SIGTERM does, which stores the replies of models that are under way.
 """
 
+import io
 import os
 import signal
 import stat
@@ -12,6 +13,7 @@ from types import FrameType
 
 def main() -> int:
     """Run the command line of the process, and return the exit status of `cli.main`."""
+    _escape_unencodable_text()
     # Shells let background jobs ignore SIGINT, which stays so.
     is_ignored = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
     if not is_ignored:
@@ -24,6 +26,18 @@ def main() -> int:
     if not is_ignored:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     return main()
+
+
+def _escape_unencodable_text() -> None:
+    """Print characters that standard output cannot encode as standard error does, such as `\\u2026`.
+
+    The same holds in processes that this one starts or becomes, such as the UI and its runs.
+    """
+    errors = "backslashreplace"
+    encoding = os.environ.get("PYTHONIOENCODING", "").partition(":")[0]
+    os.environ["PYTHONIOENCODING"] = f"{encoding}:{errors}"
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors=errors)
 
 
 def _end_without_terminal(_number: int, _frame: FrameType | None) -> None:

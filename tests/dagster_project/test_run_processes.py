@@ -177,6 +177,19 @@ from {PROGRAM} import main
 sys.exit(main())
 """
 
+PRINTING = f"""
+import subprocess, sys
+from types import SimpleNamespace
+
+def work():
+    print(chr(0x2026), flush=True)
+    return subprocess.run([sys.executable, "-c", "print(chr(0x2026))"]).returncode
+
+sys.modules["dagster_project.cli"] = SimpleNamespace(main=work)
+from {PROGRAM} import main
+sys.exit(main())
+"""
+
 
 def run(*command: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run([*command], cwd=REPO_ROOT, capture_output=True, text=True, timeout=300)
@@ -212,6 +225,22 @@ def test_a_closed_terminal_is_one_sigterm_and_what_is_printed_then_is_no_error()
 def test_below_nohup_the_program_goes_on_when_the_terminal_is_closed() -> None:
     done = run("nohup", sys.executable, "-c", HUNG_UP)
     assert (done.returncode, done.stdout) == (0, "still here\n")
+
+
+@pytest.mark.parametrize(
+    ("variables", "printed"),
+    [
+        (["PYTHONIOENCODING=ascii"], "\\u2026"),
+        (["PYTHONIOENCODING=latin-1:strict"], "\\u2026"),
+        (["LC_ALL=C", "PYTHONCOERCECLOCALE=0", "PYTHONUTF8=0"], "\\u2026"),
+        (["LC_ALL=C.UTF-8"], "…"),
+    ],
+)
+def test_a_character_that_the_terminal_does_not_have_ends_no_process_of_a_command(
+    variables, printed
+):
+    done = run("env", *variables, sys.executable, "-c", PRINTING)
+    assert (done.returncode, done.stdout) == (0, f"{printed}\n{printed}\n"), done.stderr
 
 
 def test_the_command_that_is_installed_is_this_program() -> None:

@@ -55,10 +55,7 @@ class StoreCalls:
         if self._threads is None:
             function()
         else:
-            # The error is retrieved, so that asyncio does not log it as never retrieved.
-            self._begin(function).add_done_callback(
-                lambda done: done.cancelled() or done.exception()
-            )
+            self._begin(function)
 
     def close(self) -> None:
         """Wait until all calls that have begun are finished."""
@@ -66,4 +63,7 @@ class StoreCalls:
             self._threads.shutdown()
 
     def _begin(self, function: Callable[[], T]) -> asyncio.Future[T]:
-        return asyncio.get_running_loop().run_in_executor(self._threads, function)
+        call = asyncio.get_running_loop().run_in_executor(self._threads, function)
+        # Otherwise asyncio logs the error of a call whose caller does not wait or was cancelled.
+        call.add_done_callback(lambda done: done.cancelled() or done.exception())
+        return call

@@ -1,6 +1,7 @@
 """A store that waits for its server does not stop the event loop."""
 
 import asyncio
+import gc
 import socket
 import threading
 from collections.abc import Callable, Iterator
@@ -17,6 +18,7 @@ from resources.llm.budget_store import ChainBudget
 from resources.llm.ledger import Ledger
 from resources.llm.request_locks import RequestLocks
 from resources.llm.store_calls import StoreCalls
+from resources.migrations import StoreUnavailable
 
 
 class Slow:
@@ -96,6 +98,29 @@ def test_calls_that_were_begun_are_made_in_order_also_after_the_end_of_the_loop(
     answers.set()
     calls.close()
     assert made == ["cancelled before it began", "nobody waited"]
+
+
+def test_an_error_whose_caller_was_cancelled_is_not_logged(caplog):
+    answers = threading.Event()
+    calls = StoreCalls(may_wait=True)
+
+    def fail() -> None:
+        assert answers.wait(10)
+        raise StoreUnavailable("The server is away.")
+
+    async def work() -> None:
+        calling = asyncio.create_task(calls.call(fail))
+        await asyncio.sleep(0)
+        calling.cancel()
+        calls.later(fail)
+        await asyncio.sleep(0)
+        answers.set()
+        await calls.call(int)
+
+    asyncio.run(work())
+    calls.close()
+    gc.collect()
+    assert caplog.records == []
 
 
 async def test_host_names_are_looked_up_while_every_store_waits():

@@ -29,10 +29,14 @@ class PostgresStorage(DagsterPostgresStorage):
 
 
 def _connect(dialect: Any, _record: Any, arguments: list[Any], options: dict[str, Any]) -> Any:
-    """Open a session of SQLAlchemy's driver psycopg2, which only Dagster's storage uses here."""
+    """Open a session of SQLAlchemy's driver psycopg2, which only Dagster's storage uses here.
+
+    A standby, which is read-only until a failover ends, counts as away unless the address allows it.
+    """
     stores = address.database()
     if dialect.driver != "psycopg2" or stores is None:
         return None
+    options = {"target_session_attrs": "read-write", **options}
     return open_session(
         stores,
         address.shown_address(stores),

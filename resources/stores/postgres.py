@@ -10,6 +10,7 @@ import psycopg
 from psycopg import errors
 from psycopg.abc import Buffer
 from psycopg.adapt import Loader
+from psycopg.conninfo import conninfo_to_dict
 from psycopg.types.string import StrDumperUnknown, TextLoader
 from sqlalchemy import Connection, Engine, QueuePool, create_engine
 from sqlalchemy.exc import DataError
@@ -48,6 +49,8 @@ _ADVICE = {
     "42501": "let its user CREATE schemas in the database, and use those that are there",
     "25006": "name the server in LOOM_STORES that may be written",
 }
+_READ_ONLY = "session is read-only"
+"""libpq's message about a server that it did not choose; such an error has no code."""
 _UNREACHED = (
     "see that its server runs and can be reached, and that LOOM_STORES names a database and user that "
     "it has (the password may be in PGPASSWORD or ~/.pgpass)"
@@ -234,6 +237,8 @@ def store_error(error: BaseException, shown: str, name: str) -> BaseException:
     code = error.sqlstate or ""
     advice = next((text for start, text in _ADVICE.items() if code.startswith(start)), None)
     message = " ".join(str(error).split()) or type(error).__name__
+    if _READ_ONLY in message:
+        advice = _ADVICE["25006"]
     if isinstance(error, _DAMAGED):
         return StoreError(f"{shown} lacks tables that it had ({message}): {_restoring(name)}.")
     if code.startswith(_AWAY) or (
@@ -257,7 +262,11 @@ def _restoring(name: str) -> str:
 
 
 def _session(address: str, shown: str, name: str, options: str) -> psycopg.Connection:
-    """Open a new session; wait for a server that this process has reached before."""
+    """Open a new session; wait for a server that this process has reached before.
+
+    A server that is read-only, as a standby is until a failover ends, counts as away.
+    """
+    attributes = conninfo_to_dict(address).get("target_session_attrs", "read-write")
 
     def connect() -> psycopg.Connection:
         return psycopg.connect(
@@ -265,6 +274,7 @@ def _session(address: str, shown: str, name: str, options: str) -> psycopg.Conne
             autocommit=True,
             options=options,
             connect_timeout=10,
+            target_session_attrs=attributes,
             application_name=f"vlm-loom {name}",
         )
 

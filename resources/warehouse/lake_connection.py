@@ -56,7 +56,8 @@ lists of texts with NUL there. Commits of different tables conflict over the nex
 DuckLake retries a commit up to 60 times."""
 _LOST = re.compile(
     r"Unable to connect to Postgres|server closed the connection|terminating connection|connection to "
-    r"server|no connection to the server|SSL connection has been closed|Failed to get a connection"
+    r"server|no connection to the server|SSL connection has been closed|Failed to get a connection|"
+    r"in a read-only transaction"
 )
 _OF_FILES = re.compile(r"HTTP Error|error for HTTP (?:GET|HEAD|PUT|POST|DELETE)")
 _REFUSED = re.compile(r"HTTP code 4\d\d|\b(?:Forbidden|Not Found|Unauthorized)\b")

@@ -293,6 +293,26 @@ def test_sessions_of_dagster_wait_for_a_server_that_was_reached(stores, monkeypa
         assert instance.get_runs() == [] and attempts == ["refused"] * 2
 
 
+@pytest.mark.parametrize(
+    ("query", "attributes"), [("", "read-write"), ("?target_session_attrs=any", "any")]
+)
+def test_sessions_of_dagster_are_on_no_standby_unless_the_address_allows_it(
+    stores, monkeypatch, query, attributes
+):
+    monkeypatch.setenv("LOOM_STORES", f"{stores}{query}")
+    opened: list[str] = []
+    connect = PGDialect_psycopg2.connect
+
+    def record(*args: Any, **options: Any) -> Any:
+        opened.append(options.get("target_session_attrs", "any server"))
+        return connect(*args, **options)
+
+    monkeypatch.setattr(PGDialect_psycopg2, "connect", record)
+    with open_instance() as instance:
+        assert instance.get_runs() == []
+    assert set(opened) == {attributes}
+
+
 def test_retries_of_dagster_are_not_logged_with_their_statements(stores, caplog):
     def fail() -> None:
         raise OperationalError("SELECT 1", {}, Exception("away"))

@@ -10,8 +10,10 @@ from typing import Any
 from unittest.mock import Mock
 
 import duckdb
+import psycopg
 import pyarrow as pa
 import pytest
+from psycopg.conninfo import conninfo_to_dict
 
 from resources.notebook import Home
 from resources.warehouse import (
@@ -25,7 +27,7 @@ from resources.warehouse import (
 from resources.warehouse.configured import warehouse_of_home
 from resources.warehouse.declarations import declared_columns, sql_text
 from resources.warehouse.lake import Lake, read_at
-from resources.warehouse.lake_connection import LakeAddress, LakeError, LakeLost, locked
+from resources.warehouse.lake_connection import LakeAddress, LakeError, LakeLost, forget, locked
 from resources.warehouse.lake_database import ATTEMPTS, LakeConflict
 from resources.warehouse.lake_upkeep import keep_up
 from resources.warehouse.staging import run_on_lake
@@ -162,6 +164,19 @@ def test_a_catalogue_that_was_away_for_a_moment_is_asked_again(lake, postgres):
     lake.replace(TABLE, answers("a", 2))
     postgres.cut(lake.address.catalogue)
     assert lake.count(TABLE) == 2
+
+
+def test_a_catalogue_that_is_read_only_until_a_failover_ends_is_asked_again(lake, monkeypatch):
+    lake.replace(TABLE, answers("a", 1))
+    catalogue = lake.address.catalogue
+    name = conninfo_to_dict(catalogue)["dbname"]
+    setting = f"ALTER DATABASE {name} SET default_transaction_read_only"
+    with psycopg.connect(catalogue, autocommit=True) as admin:
+        admin.execute(f"{setting} = on")
+        forget()
+        monkeypatch.setattr(lake.database, "log", lambda _line: admin.execute(f"{setting} = off"))
+        lake.replace(TABLE, answers("a", 2))
+    assert lake.count(TABLE) == 2 and lake.database.n_repeated == 1
 
 
 def test_a_read_whose_catalogue_goes_away_is_repeated(lake, monkeypatch):

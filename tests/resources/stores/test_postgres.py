@@ -23,6 +23,7 @@ from resources.migrations import StoreError, StoreUnavailable
 from resources.review import clock
 from resources.review.locks import LOCK_SECONDS
 from resources.review.store import ReviewStore
+from resources.stores import outages
 from resources.stores import postgres as sessions
 from resources.stores.locks import open_locks
 from resources.stores.postgres import PostgresStore
@@ -170,6 +171,42 @@ def test_a_user_who_may_not_make_schemas_is_told_so(address, admin):
         assert "CREATE schemas" in fault(address.replace("postgres@", "reader@"))
     finally:
         admin.execute("DROP ROLE reader")
+
+
+def set_read_only(admin: "psycopg.Connection", value: str) -> None:
+    """Let new sessions be read-only, as those of a standby are until a failover ends, or not."""
+    admin.execute(f"ALTER DATABASE {admin.info.dbname} SET default_transaction_read_only = {value}")
+
+
+def test_a_failover_is_waited_for_until_the_server_can_be_written(
+    address, admin, postgres, tmp_path, monkeypatch, caplog
+):
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    ledger.add([call(0)])
+    set_read_only(admin, "on")
+    postgres.cut(address)
+    monkeypatch.setattr(outages.time, "sleep", lambda _seconds: promote())
+
+    def promote() -> None:
+        with psycopg.connect(address, autocommit=True) as promoting:
+            promoting.execute("SET default_transaction_read_only = off")
+            set_read_only(promoting, "off")
+
+    ledger.add([call(1)])
+    assert len(ledger) == 2
+    assert "session is read-only" in caplog.text
+
+
+def test_a_server_that_is_read_only_is_named_and_read_if_the_address_says_so(
+    address, admin, monkeypatch
+):
+    PostgresStore(BUDGET_STORE, address).close()
+    set_read_only(admin, "on")
+    monkeypatch.setattr(outages, "_waited_for", {})
+    with pytest.raises(StoreUnavailable, match="name the server in LOOM_STORES that may be writt"):
+        PostgresStore(BUDGET_STORE, address)
+    any_server = PostgresStore(BUDGET_STORE, f"{address}?target_session_attrs=any")
+    assert count(any_server, "budget_runs") == 0
 
 
 @pytest.mark.parametrize("driver", ["psycopg", "psycopg2"])

@@ -1,16 +1,24 @@
 """Atomic writes: a file or folder appears under its name complete or not at all, also after a crash."""
 
 import errno
+import logging
+import math
 import os
 import re
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO
 from uuid import uuid4
 
-from filelock import FileLock
+from filelock import FileLock, Timeout
+
+from resources.files.waiting import TimedWait
+
+SAID_AFTER, SAID_EVERY = 5.0, 300.0
+"""Seconds until a wait for a lock is logged, and between later log messages."""
+_LOG = logging.getLogger(__name__)
 
 
 @contextmanager
@@ -57,19 +65,25 @@ def draft_folder(target: Path, purpose: str) -> Iterator[Path]:
 
 @contextmanager
 def hold_lock(path: Path) -> Iterator[None]:
-    """Hold the lock of a file in the block; other threads and processes wait for it.
+    """Hold the lock of a file in the block; other threads and processes wait for it, and log it.
 
     The file exists only while somebody holds the lock.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     # Fails at once if no file can be created here; waiting for the lock would never end.
     path.touch()
-    with FileLock(path):
+    lock = FileLock(path)
+    waiting = TimedWait(math.inf, _LOG.warning, SAID_AFTER, SAID_EVERY)
+    while not lock.is_locked:
         try:
-            yield
-        finally:
-            # Processes that wait for the removed file notice that it has no name, and lock a new one.
-            path.unlink(missing_ok=True)
+            lock.acquire(timeout=waiting.seconds_left())
+        except Timeout:
+            waiting.goes_on(f"another process of vlm-loom holds {path}")
+    with ExitStack() as stack:
+        stack.callback(lock.release)
+        # Processes that wait for the removed file notice that it has no name, and lock a new one.
+        stack.callback(path.unlink, missing_ok=True)
+        yield
 
 
 @contextmanager

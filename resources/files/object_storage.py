@@ -22,6 +22,7 @@ from methods.errors import UserError
 from methods.json_text import from_json
 from resources.files.atomic import write_atomically
 from resources.files.bounded import MOST_BYTES, file_hash, oversized
+from resources.files.system_errors import ResourceExhausted
 
 if TYPE_CHECKING:
     from obstore.store import ClientConfig, ObjectStore
@@ -42,12 +43,18 @@ _CLIENT_OPTIONS = (
 """Options of the HTTP client that AWS_* variables set, such as AWS_ALLOW_HTTP."""
 NO_BUCKET = "NoSuchBucket"
 """S3's error code for a missing bucket. The status 404 alone may also mean a missing object."""
+FULL = re.compile(r"Insufficient Storage|XMinioStorageFull")
+"""Found in the errors of a server without room for an object: the status 507, and MinIO's code."""
 LISTING = ".files.json"
 """The object that lists a folder's files with their SHA-256. It is written after the files."""
 
 
 class SharedFilesError(UserError):
     """The bucket cannot be used as configured; the message says what to do."""
+
+
+class SharedFilesFull(SharedFilesError, ResourceExhausted):
+    """The server of the bucket has no room for an object."""
 
 
 class SharedFiles:
@@ -212,6 +219,8 @@ class SharedFiles:
                     f"There is no bucket '{bucket}' for {self.address}: create it, or correct "
                     f"{VARIABLE}."
                 ) from error
+            if FULL.search(str(error)):
+                raise SharedFilesFull(full_message(self.address)) from error
             reason = str(error).partition("\n")[0][:200]
             raise SharedFilesError(
                 f"{self.address}/{key} cannot be used ({reason}): check {VARIABLE}, the AWS_* "
@@ -220,6 +229,14 @@ class SharedFiles:
                 # objects have other classes.
                 passing=isinstance(error, GenericError),
             ) from error
+
+
+def full_message(address: str) -> str:
+    """Make the message for the server of a bucket that has no room for an object."""
+    return (
+        f"The storage server of {address} is full: make room on it and run again; what was stored "
+        "is kept."
+    )
 
 
 @cache

@@ -20,8 +20,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from resources.files import home
-from resources.files.object_storage import SCHEME, TRANSFER_SECONDS, shared_files
+from resources.files.object_storage import (
+    FULL,
+    SCHEME,
+    TRANSFER_SECONDS,
+    full_message,
+    shared_files,
+)
 from resources.files.object_storage import VARIABLE as FILES
+from resources.files.system_errors import ResourceExhausted
 from resources.files.waiting import TimedWait
 from resources.migrations import StoreUnavailable
 from resources.stores.address import is_address
@@ -76,6 +83,10 @@ class LakeError(WarehouseError):
 
 class LakeLost(LakeError, StoreUnavailable):
     """The catalogue does not answer; a retry may succeed."""
+
+
+class LakeFilesFull(LakeError, ResourceExhausted):
+    """The server of the data files has no room for another file."""
 
 
 class LakeAddress(NamedTuple):
@@ -219,6 +230,8 @@ def lake_error(address: LakeAddress, error: "duckdb.Error") -> Exception:
             "were at one time. The other tables can be read."
         )
     if _OF_FILES.search(text):
+        if FULL.search(text):
+            return LakeFilesFull(full_message(address.files))
         kind = LakeError if _REFUSED.search(text) else LakeLost
         return kind(
             f"The files of {address.name} in {address.files} cannot be used ({text}): check {FILES}, "

@@ -6,6 +6,7 @@ import duckdb
 import pytest
 
 from methods.errors import UserError
+from resources.files.system_errors import ResourceExhausted
 from resources.upkeep.backup import back_up
 from resources.upkeep.backup_contents import BackupError
 from resources.warehouse.configured import warehouse_of_home
@@ -108,3 +109,15 @@ def test_what_is_wrong_with_files_or_the_catalogues_version_is_one_sentence(erro
     found = lake_error(address, duckdb.IOException(f"{error} s3cr3t"))
     assert isinstance(found, LakeError) and found.passing is passing
     assert re.search(said, str(found)) and "s3cr3t" not in str(found)
+
+
+def test_a_full_server_of_data_files_is_one_sentence_and_no_outage():
+    """As DuckDB 1.5.5 says what MinIO answered."""
+    error = duckdb.HTTPException(
+        "HTTP Error: Unable to connect to URL s3://b/lake/x.parquet: Insufficient Storage (HTTP code "
+        "507)\n\nXMinioStorageFull: Storage backend has reached its minimum free drive threshold."
+    )
+    found = lake_error(LakeAddress("dbname=loom host=db", "s3://b/lake/"), error)
+    assert isinstance(found, LakeError) and isinstance(found, ResourceExhausted)
+    assert not found.passing
+    assert str(found).startswith("The storage server of s3://b/lake/ is full: make room on it and")

@@ -6,9 +6,11 @@ from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
+from obstore.exceptions import GenericError
 from starlette.testclient import TestClient
 
 from resources.files.object_storage import LISTING, SharedFiles, SharedFilesError, shared_files
+from resources.files.system_errors import ResourceExhausted
 from resources.images.store import ImageDamaged, ImageNotStored, ImageStore
 from resources.publishing.server import files_of
 from tests.doubles.odd_api import Asked, answering
@@ -89,6 +91,20 @@ def test_a_slow_link_has_minutes_for_a_request_and_variables_of_the_client_count
     monkeypatch.setenv("AWS_PROXY_URL", "http://proxy:3128")
     options = SharedFiles("s3://of-a-proxy")._store.client_options
     assert options["timeout"] == "20s" and options["proxy_url"] == "http://proxy:3128"
+
+
+def test_a_full_server_is_one_sentence_and_no_outage(bucket_server, monkeypatch):
+    """As MinIO answers."""
+    full = (
+        "Generic S3 error: Error performing PUT http://s3:9000/b/a in 3s, after 10 retries, "
+        "max_retries: 10, retry_timeout: 600s  - Server returned non-2xx status code: "
+        "507 Insufficient Storage: <Error><Code>XMinioStorageFull</Code></Error>"
+    )
+    monkeypatch.setattr("obstore.put", Mock(side_effect=GenericError(full)))
+    with pytest.raises(ResourceExhausted) as raised:
+        SharedFiles("s3://b").put("a", b"")
+    assert isinstance(raised.value, SharedFilesError) and not raised.value.passing
+    assert str(raised.value).startswith("The storage server of s3://b is full: make room on it and")
 
 
 def test_an_image_of_one_machine_is_read_on_another(machine, shared):

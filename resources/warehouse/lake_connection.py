@@ -23,7 +23,6 @@ from resources.files import home
 from resources.files.object_storage import (
     FULL,
     SCHEME,
-    TRANSFER_SECONDS,
     full_message,
     shared_files,
 )
@@ -51,6 +50,9 @@ LOCK_TIMEOUT, SAID_AFTER, SAID_EVERY = 12 * 3600.0, 5.0, 300.0
 """Seconds to wait for another writer, until a wait is logged, and between later log messages."""
 LOCK_SAID_EVERY = "5s"
 """The timeout of a single attempt to lock in Postgres; attempts are repeated."""
+REQUEST_SECONDS = 180
+"""A request to the bucket may take this long, with all of its bytes. DuckDB gives as long to
+connecting, and a bucket that does not answer at all is tried several times."""
 SETTINGS = """
     SET enable_progress_bar = false;
     SET GLOBAL ducklake_default_data_inlining_row_limit = 0;
@@ -309,7 +311,7 @@ def load_extensions(connection: "duckdb.DuckDBPyConnection", address: LakeAddres
             "RESET s3_access_key_id; RESET s3_secret_access_key; RESET s3_session_token"
         )
         connection.execute(_s3_secret())
-        connection.execute(f"SET GLOBAL http_timeout = {TRANSFER_SECONDS}")
+        connection.execute(f"SET GLOBAL http_timeout = {REQUEST_SECONDS}")
 
 
 def _s3_secret() -> str:

@@ -75,7 +75,7 @@ def test_a_slow_link_has_minutes_for_a_data_file_of_a_bucket():
     with duckdb.connect() as connection:
         load_extensions(connection, LakeAddress("dbname=x", "s3://bucket/lake/"))
         query = "SELECT current_setting('http_timeout')"
-        assert connection.cursor().execute(query).fetchone() == (600,)
+        assert connection.cursor().execute(query).fetchone() == (180,)
 
 
 UNUSABLE, GONE = (

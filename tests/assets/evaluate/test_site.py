@@ -10,7 +10,7 @@ import pytest
 
 from assets.evaluate.inference import answer_version
 from assets.evaluate.site import site
-from assets.evaluate.site_data import STATUSES
+from assets.evaluate.site_items import STATUSES
 from assets.evaluate.site_requests import MOST_CHARACTERS, prompt_text
 from methods.benchmarks import BENCHMARKS
 from methods.evaluation.asking import with_policy

@@ -12,7 +12,7 @@ import dagster as dg
 from assets.common.failures import WAITS
 from dagster_project.job_runs import is_interrupt
 from dagster_project.progress import failed_checks, root_cause, why_step_failed
-from dagster_project.run_tags import BACKFILL, MAX_RETRIES, RETRY_RUN, WILL_RETRY
+from dagster_project.run_tags import BACKFILL, MAX_RETRIES, OF_TERMINAL, RETRY_RUN, WILL_RETRY
 from resources.web.alerts import EMAIL, WEBHOOK, send, variables_set
 from resources.web.ports import ui_page
 
@@ -44,7 +44,8 @@ def alert_of_failed_runs(context: dg.RunFailureSensorContext) -> dg.SkipReason |
         ended_backfill = _ended_backfill(context.instance, run)
         if ended_backfill is None:
             return None
-    retries = context.instance.run_retries_enabled and run.tags.get(MAX_RETRIES) != "0"
+    is_single = run.tags.get(MAX_RETRIES) in ("0", OF_TERMINAL)
+    retries = context.instance.run_retries_enabled and not is_single
     if is_interrupt(ended) and not retries:
         return None  # The user who stopped the run knows.
     reasons, waits = _reasons(context.instance, run.run_id)

@@ -17,7 +17,7 @@ import dagster as dg
 
 from dagster_project.progress import SHOW_PROGRESS, root_cause
 from dagster_project.run_processes import interruptible_waits, own_process
-from dagster_project.run_tags import LOCATION, MAX_RETRIES, PROCESS
+from dagster_project.run_tags import LOCATION, MAX_RETRIES, OF_TERMINAL, PROCESS
 from methods.errors import printable
 from resources.migrations import StoreLost
 from resources.stores.address import server_error
@@ -56,8 +56,7 @@ def run_job(
         KeyboardInterrupt: The run was interrupted, which Dagster records as a failure of the run.
         StoreLost: Dagster's database went away, and was not back in time.
     """
-    # Runs of commands are not retried automatically: the user decides.
-    of_process = {PROCESS: own_process(), MAX_RETRIES: "0"}
+    of_process = {PROCESS: own_process(), MAX_RETRIES: OF_TERMINAL}
     with (
         restore_signal_handlers(),
         resend_interrupts(),

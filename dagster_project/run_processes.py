@@ -17,7 +17,7 @@ import dagster as dg
 
 from assets.common.dagster_internals import ActiveExecution, raise_execution_interrupts
 from assets.common.failures import unattended
-from dagster_project.run_tags import PROCESS
+from dagster_project.run_tags import MAX_RETRIES, OF_TERMINAL, PROCESS
 from resources.warehouse.duckdb_file import left_open
 
 GONE = (
@@ -186,7 +186,10 @@ class _LaunchedRun(dg.Executor):
         return self._steps.step_dependency_config
 
     def execute(self, plan_context: Any, execution_plan: Any) -> Iterator[dg.DagsterEvent]:
-        plan_context.instance.add_run_tags(plan_context.run_id, {PROCESS: own_process()})
+        instance, tags = plan_context.instance, {PROCESS: own_process()}
+        if plan_context.dagster_run.tags.get(MAX_RETRIES) == OF_TERMINAL:
+            tags[MAX_RETRIES] = str(instance.run_retries_max_retries)
+        instance.add_run_tags(plan_context.run_id, tags)
         unattended.set()
         try:
             with left_open.of_run(), interruptible_waits():

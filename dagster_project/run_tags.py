@@ -18,6 +18,9 @@ LOCATION = "vlm-loom"
 
 BACKFILL = "dagster/backfill"
 MAX_RETRIES = "dagster/max_retries"
+OF_TERMINAL = "-1"
+"""The value of `MAX_RETRIES` of a run that began in a terminal, where the user decides: it is never
+launched again. A run that re-executes it has this tag, too, until its own process begins."""
 PARENT_RUN = "dagster/parent_run_id"
 RETRY_RUN = "dagster/auto_retry_run_id"
 """The tag of a failed run with the id of the run that was launched again for it."""

@@ -99,6 +99,11 @@ def refused_by_system(error: OSError) -> StoreError:
 
     It names the file or folder in the workspace that this user may not write, if the error has one.
     """
+    if error.errno == errno.EROFS:
+        return StoreError(
+            f"The workspace {home.home()} cannot be used ({error}): mount its file system for writing, "
+            "or set LOOM_WORKSPACE to another folder."
+        )
     what = "it a folder"
     if error.errno in NOT_ALLOWED and is_refused_home(error):
         named = Path(str(error.filename))
@@ -115,8 +120,9 @@ def require_writable(path: Path) -> None:
     """Raise StoreError that names an existing file, or its folder, if this user may not write it."""
     for refused in (path.parent, path):
         if refused.exists() and not os.access(refused, os.W_OK):
-            error = PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(refused))
-            raise refused_by_system(error)
+            is_read_only = os.statvfs(refused).f_flag & os.ST_RDONLY
+            number = errno.EROFS if is_read_only else errno.EACCES
+            raise refused_by_system(OSError(number, os.strerror(number), str(refused)))
 
 
 def _number(error: BaseException) -> int | None:

@@ -32,7 +32,7 @@ from sqlalchemy.exc import IntegrityError, OperationalError
 from assets.rewrite import seed_rewrites
 from dagster_project.instance import BACKFILLS_WAIT, open_instance
 from dagster_project.job_runs import run_job
-from dagster_project.run_tags import LOCATION, MAX_RETRIES
+from dagster_project.run_tags import LOCATION, MAX_RETRIES, OF_TERMINAL
 from resources.migrations import StoreError
 from resources.stores.address import server_error
 from tests.doubles.serving import free_ports
@@ -214,7 +214,7 @@ def test_a_job_runs_and_its_events_are_in_the_schema_dagster(stores: str, loom_h
         assert type(instance.run_storage).__name__ == "PostgresRunStorage"
         run = instance.get_run_by_id(result.run_id)
     # Who runs a command decides whether it is run again.
-    assert run is not None and run.tags[MAX_RETRIES] == "0"
+    assert run is not None and run.tags[MAX_RETRIES] == OF_TERMINAL
     with psycopg.connect(stores) as connection:
         count = "SELECT count(*) FROM dagster.event_logs WHERE run_id = %s"
         assert connection.execute(count, [result.run_id]).fetchone()[0] > 5

@@ -29,7 +29,7 @@ from dagster_project.run_processes import (
     is_gone,
     own_process,
 )
-from dagster_project.run_tags import BUILD, PROCESS
+from dagster_project.run_tags import BUILD, MAX_RETRIES, PROCESS
 from dagster_project.sensors import dead_runs
 from resources.files.home import REPO_ROOT
 
@@ -391,3 +391,20 @@ def test_a_run_has_its_process_as_a_tag(instance: dg.DagsterInstance) -> None:
     done = run_job(first_job(), instance)
     run = instance.get_run_by_id(done.run_id)
     assert run is not None and run.tags[PROCESS] == own_process()
+
+
+def test_a_run_that_reexecutes_one_of_a_terminal_is_launched_again_if_its_process_dies(
+    instance: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dg.DagsterInstance, "run_retries_max_retries", 2)
+
+    def tags_of(run_id: str) -> dict[str, str]:
+        run = instance.get_run_by_id(run_id)
+        assert run is not None
+        return dict(run.tags)
+
+    of_terminal = tags_of(run_job(first_job(), instance).run_id)
+    assert int(of_terminal[MAX_RETRIES]) <= 0
+    for tags, n_retries in ((of_terminal, "2"), ({MAX_RETRIES: "0"}, "0")):
+        with dg.execute_job(dg.reconstructable(first_job), instance, tags=tags) as again:
+            assert tags_of(again.run_id)[MAX_RETRIES] == n_retries

@@ -192,7 +192,7 @@ def test_a_file_that_others_hold_is_not_called_damaged(folder, monkeypatch):
     assert "restore" not in str(caught.value)
 
 
-UNUSABLE = "The workspace {home} cannot be used ({error}): make it a folder that you may write"
+UNUSABLE = "The workspace {home} cannot be used ({error}): "
 
 
 @pytest.mark.parametrize(
@@ -200,8 +200,8 @@ UNUSABLE = "The workspace {home} cannot be used ({error}): make it a folder that
     [
         (errno.ENOSPC, "The disk of {home}/reports/a file is full ("),
         (errno.EDQUOT, "The disk of {home}/reports/a file has no more room for this user ("),
-        (errno.EROFS, UNUSABLE),
-        (errno.EACCES, UNUSABLE),
+        (errno.EROFS, f"{UNUSABLE}mount its file system for writing"),
+        (errno.EACCES, f"{UNUSABLE}make it a folder that you may write"),
     ],
 )
 def test_a_home_that_cannot_be_written_is_one_sentence_of_a_command_and_of_a_step(

@@ -6,6 +6,7 @@ import resource
 import sqlite3
 import subprocess
 from pathlib import Path
+from types import SimpleNamespace
 
 import duckdb
 import pytest
@@ -19,7 +20,9 @@ from resources.files.system_errors import (
     exhaustion_message,
     is_full_disk,
     is_out_of_memory,
+    require_writable,
 )
+from resources.migrations import StoreError
 from resources.settings.packages import package_missing
 from tests.doubles.scripts import start
 
@@ -168,3 +171,13 @@ def test_errors_that_cause_each_other_are_looked_at_once() -> None:
     assert len(list(with_causes(error))) == 3
     assert is_out_of_memory(error) and not is_full_disk(error)
     assert package_missing(error) is None
+
+
+def test_a_file_system_that_is_mounted_read_only_is_said_and_not_a_lack_of_rights(
+    loom_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loom_home.mkdir(exist_ok=True)
+    monkeypatch.setattr("os.access", lambda *_: False)
+    monkeypatch.setattr("os.statvfs", lambda _: SimpleNamespace(f_flag=os.ST_RDONLY))
+    with pytest.raises(StoreError, match="Read-only file system.* mount its file system for"):
+        require_writable(loom_home / "ledger.sqlite")

@@ -5,6 +5,7 @@ import string
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from operator import eq
 from typing import Any, NamedTuple, TypeVar
 
 from methods.choice.answer_extraction import NO_VALUE
@@ -355,28 +356,35 @@ def has_choices(cells: Mapping[str, str]) -> bool:
     return any(cells.get(letter) for letter in LETTERS)
 
 
-def is_in_order(cells: Mapping[str, str], item: Item, order: Order) -> bool:
-    """Tell whether the columns of letters have the item's choices in a given order.
+def fitting_orders(
+    cells: Mapping[str, str], item: Item, orders: Iterable[Order]
+) -> Sequence[Order]:
+    """Find the orders in which the columns of letters have an item's choices.
 
     The cell of a choice such as "None" may be empty, as tools read it as missing. A number may be
-    written differently.
+    written differently, but choices may differ in nothing else ("2.0" and "2.00"): an order in which
+    more cells have the texts of the choices fits better.
 
     Args:
         cells: The cells by column.
         item: The item.
-        order: The position of the choice under each letter.
+        orders: Orders: the position of the choice under each letter.
 
     Returns:
-        True if all cells fit.
+        The orders that fit best; empty if none fits.
     """
-    texts = [*choices_in_order(item.choices, order), *[""] * (len(LETTERS) - len(order))]
-    return all(
-        _same(cells.get(letter, ""), text) for letter, text in zip(LETTERS, texts, strict=True)
-    )
+    texts = [cells.get(letter, "").strip() for letter in LETTERS]
+    by_n_equal: dict[int, list[Order]] = {}
+    for order in orders:
+        choices = [text.strip() for text in choices_in_order(item.choices, order)]
+        choices += [""] * (len(LETTERS) - len(order))
+        if all(map(_may_be, texts, choices)):
+            by_n_equal.setdefault(sum(map(eq, texts, choices)), []).append(order)
+    return by_n_equal[max(by_n_equal)] if by_n_equal else []
 
 
-def _same(cell: str, choice: str) -> bool:
-    if cell.strip() == choice.strip() or (not cell and choice in NO_VALUE):
+def _may_be(cell: str, choice: str) -> bool:
+    if cell == choice or (not cell and choice in NO_VALUE):
         return True
     try:
         return float(cell) == float(choice)

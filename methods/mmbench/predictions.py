@@ -9,7 +9,7 @@ circular files shift the choices in different ways. Otherwise pass k is pass k o
 from collections.abc import Sequence
 
 from methods.choice.lettered import SHIFT, shifted
-from methods.choice.published import IDS, Questions, has_choices, index_of, is_in_order
+from methods.choice.published import IDS, Questions, fitting_orders, has_choices, index_of
 from methods.evaluation.cells import FileRow
 from methods.evaluation.items import Item
 from methods.evaluation.predictions import PredictionKey, Unplaced
@@ -39,15 +39,11 @@ def _place(questions: Questions, row: FileRow) -> PredictionKey | Unplaced:
         return item
     n_choices = len(item.choices)
     if has_choices(cells):
-        shifts = [
-            shift
-            for shift in range(n_choices)
-            if is_in_order(cells, item, shifted(n_choices, shift))
-        ]
-        if not shifts:
+        orders = [shifted(n_choices, shift) for shift in range(n_choices)]
+        fitting = fitting_orders(cells, item, orders)
+        if len(fitting) != 1:
             return "other_choices"
-        if shift not in shifts:
-            shift = shifts[0]
+        shift = orders.index(fitting[0])
     return PredictionKey(item.item_id, f"{SHIFT}{shift}") if shift < n_choices else "unknown_pass"
 
 

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from methods.choice.lettered import original_order
-from methods.choice.published import IDS, Questions, has_choices, index_of, is_in_order
+from methods.choice.published import IDS, Questions, fitting_orders, has_choices, index_of
 from methods.evaluation.asking import PLAIN
 from methods.evaluation.cells import FileRow
 from methods.evaluation.items import Item
@@ -46,7 +46,7 @@ def places(items: Sequence[Item], rows: Sequence[FileRow]) -> list[PredictionKey
 def _place(item: Item | Unplaced, cells: Mapping[str, str]) -> PredictionKey | Unplaced:
     if isinstance(item, str):
         return item
-    if has_choices(cells) and not is_in_order(cells, item, original_order(len(item.choices))):
+    if has_choices(cells) and not fitting_orders(cells, item, [original_order(len(item.choices))]):
         return "other_choices"
     options = cells.get("options", "")
     if options and options.split() != options_text(item.choices).split():

@@ -240,7 +240,11 @@ def test_another_kind_of_file_is_refused() -> None:
         read("", "mmbench.xlsx")
 
 
-NUMBERED = [item("A", "cat", "dog", "NA", item_id="7"), item("B", "1.50", "2", item_id="241")]
+NUMBERED = [
+    item("A", "cat", "dog", "NA", item_id="7"),
+    item("B", "1.50", "2", item_id="241"),
+    item("B", "2", "2.0", "2.00", item_id="9"),
+]
 NAMED = [item("A", "cat", "dog", item_id="x"), item("B", "red", "blue", item_id="y")]
 
 
@@ -306,6 +310,10 @@ def test_g_index_or_the_place_or_the_id_names_the_question():
         ("7", "cat/dog/", key("7", 0)),
         ("1000241", "2.0/1.5", key("241", 1)),
         ("7", " cat /dog/NA", key("7", 0)),
+        # Equal as numbers: only the texts tell the passes apart.
+        ("1000009", "2.00/2/2.0", key("9", 2)),
+        ("1000009", "2.0/2.00/2", key("9", 1)),
+        ("1000009", "2/2/2", "other_choices"),
         *(("7", other, "other_choices") for other in ("cat", "cat/dog/cow", "dog/cat/NA")),
         ("7", "cat/dog/NA/cow", "other_choices"),
     ],

@@ -50,9 +50,10 @@ PUBLISHED_FILES = {
 }
 SUBSET, LEVEL = "subset", "images"
 CONTEXT = "Context"
+IMAGES = "input_image_path"
 _FORM = (
     *("id", "index", "item_id", "question", "context", "options", "output", "answer"),
-    *("image", "image_path", "input_image_path", TASK, *LETTERS),
+    *("image", "image_path", IMAGES, TASK, *LETTERS),
 )
 
 
@@ -95,7 +96,7 @@ def mmiu_record(item: PublishedItem, ids: "RecordIds") -> dict[str, Any]:
         "options": options,
         "question": question,
         "context": f"{context}\n{options}" if context else options,
-        "input_image_path": list(item.images),
+        IMAGES: list(item.images),
         "output": key_as_answer(item) or None,
     }
 
@@ -184,13 +185,14 @@ def options_text(choices: Sequence[str]) -> str:
 def _read_json(lines: Iterable[str]) -> Iterator[PublishedItem]:
     ids = RecordIds()
     for where, record in json_records("".join(lines)):
-        cells = {
-            name: str(value)
-            for name, value in record.items()
-            if isinstance(value, str | int | float) and not isinstance(value, bool)
-        }
+        cells: dict[str, str] = {}
+        for name, value in record.items():
+            if isinstance(value, str | int | float) and not isinstance(value, bool):
+                cells[name] = str(value)
+            elif value is not None and name in _FORM and name != IMAGES:
+                raise PublishedError(f"{where}: its {name} is not a text")
         place = ids.next(cells.get(TASK, ""))
-        images = texts_of(where, "input_image_path", record.get("input_image_path"))
+        images = texts_of(where, IMAGES, record.get(IMAGES))
         yield _item(where, cells.get("id") or place, cells, tuple(images))
 
 
@@ -209,7 +211,9 @@ def _item(
 ) -> PublishedItem:
     options = cells.get("options", "")
     choices = _choices(where, options) if options else choices_of(where, cells)
-    answer = cells.get("answer") or cells.get("output") or ""
+    answer, output = (cells.get(name, "").strip() for name in ("answer", "output"))
+    if answer and output and answer.upper() != output.upper():
+        raise PublishedError(f"{where}: its answer and its output differ: remove one")
     if not images:
         images = (BrokenImage("missing", "the record has no image"),)
     return published_item(
@@ -218,7 +222,7 @@ def _item(
             item_id,
             cells.get("question", ""),
             choices,
-            key_of_answer(where, answer, len(choices)),
+            key_of_answer(where, answer or output, len(choices)),
             images,
             {**_derived(cells.get(TASK, ""), len(images)), **labels_of(cells, _FORM)},
             _without_choices(cells.get("context", ""), options or options_text(choices)),

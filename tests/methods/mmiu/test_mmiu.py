@@ -244,6 +244,11 @@ REFUSED = [
     ({"options": "A: x\nB:\nC: y"}, "record 1: its choice B is empty"),
     ({"options": "(A) x\n(B) y"}, "record 1: its options do not begin with 'A:'"),
     ({"input_image_path": "a.jpg"}, "record 1: its input_image_path is not a list of texts"),
+    *(
+        ({"context": value}, "record 1: its context is not a text")
+        for value in (["Only", "here"], {"text": "here"}, True)
+    ),
+    ({"answer": "A", "output": "B"}, "record 1: its answer and its output differ: remove one"),
     ({"source": "\ud800"}, "record 1 has a text with half a character (a lone surrogate)"),
 ]
 

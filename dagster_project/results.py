@@ -16,6 +16,7 @@ from typing import Any
 
 from assets.common.isolation import incomplete_steps
 from dagster_project.release_texts import partial_notes
+from methods.errors import printable
 from methods.evaluation.candidates import is_model
 from methods.evaluation.constant_scores import CONSTANT, constant_scores_sentence
 from methods.evaluation.judging import PANEL, RULE
@@ -115,7 +116,7 @@ def _missing_sentence(row: Mapping[str, Any]) -> str:
     judge = "" if row["asked"] == row["model"] else f" with {row['asked']}"
     return (
         f"{row['model']} on {row['release_id']}{judge}: the results of {row['stage']} were not taken, "
-        f"as {row['n_lost']} of {row['n_turns']} turns were lost ({row['why']})."
+        f"as {row['n_lost']} of {row['n_turns']} turns were lost ({printable(row['why'])})."
     )
 
 

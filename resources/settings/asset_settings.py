@@ -163,19 +163,25 @@ def _read(path: Path) -> dict[str, dict[str, Any]]:
         return {}
     except (OSError, UnicodeDecodeError) as error:
         raise SettingsError(f"{path} cannot be read: {error}.") from None
+    parsed = _parsed(text)
+    if isinstance(parsed, yaml.YAMLError):
+        problem = " ".join(str(parsed).split())
+        raise SettingsError(f"{path} is not YAML: {problem}.")
     try:
-        return _by_table(_parsed(text))
-    except yaml.YAMLError as error:
-        problem = " ".join(str(error).split())
-        raise SettingsError(f"{path} is not YAML: {problem}.") from None
+        return _by_table(parsed)
     except SettingsError as error:
         raise SettingsError(f"{path}: {error}") from None
 
 
 @lru_cache(maxsize=1)
 def _parsed(text: str) -> object:
-    """Parse the file, cached: every asset reads it when the Dagster definitions load."""
-    return from_yaml(text)
+    """Parse the file, or return its error; cached, as every asset reads it when the Dagster definitions
+    load.
+    """
+    try:
+        return from_yaml(text)
+    except yaml.YAMLError as error:
+        return error
 
 
 @contextmanager

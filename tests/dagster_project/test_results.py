@@ -270,7 +270,7 @@ def test_the_number_has_the_interval_of_its_pilot_and_is_larger_for_more_compari
 
 
 def test_results_that_were_lost_are_counted_where_their_release_is_in_force(tables, capsys):
-    lost = {"model": "m", "asked": "m", "stage": "answers", "why": "9 unreachable"}
+    lost = {"model": "m", "asked": "m", "stage": "answers", "why": "9 unreachable \x1b]0;x\x07"}
     lacking = [{**lost, "release_id": each} for each in ("now", "earlier")]
     lacking.append({**lacking[0], "asked": "j"})
     current = [{"name": "mmdu", "release_id": "now"}]
@@ -279,6 +279,7 @@ def test_results_that_were_lost_are_counted_where_their_release_is_in_force(tabl
     printed = capsys.readouterr().out
     assert "m on now: the results of answers were not taken" in printed
     assert "m on now with j: the results of answers" in printed
+    assert "\x1b" not in printed
 
 
 def test_one_release_is_shown_in_force_or_not(tables, capsys):

@@ -7,6 +7,7 @@ from typing import ClassVar, Literal
 import pytest
 from pydantic import Field, model_validator
 
+from methods.yaml_text import from_yaml
 from resources.settings.asset_settings import (
     FORMER_TABLES,
     SCHEMA_NAME,
@@ -117,6 +118,19 @@ def test_a_file_of_another_form_or_none_is_one_sentence(file, content, problem):
         read_sections(SECTIONS)
     assert str(refused.value).startswith(f"{file}{problem}")
     assert str(refused.value).endswith(".") and "\n" not in str(refused.value)
+
+
+def test_a_file_that_is_not_yaml_is_parsed_once_for_all_assets(file, monkeypatch):
+    parsed = []
+    monkeypatch.setattr(
+        "resources.settings.asset_settings.from_yaml",
+        lambda text: parsed.append(text) or from_yaml(text),
+    )
+    file.write_text("birds: {owls: [[[")
+    for _ in range(2):
+        with pytest.raises(SettingsError, match="is not YAML"):
+            read_sections(SECTIONS)
+    assert len(parsed) == 1
 
 
 def test_what_is_written_is_what_is_read_and_nothing_else_is_written(file):

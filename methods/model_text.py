@@ -11,6 +11,10 @@ import re
 from bisect import bisect_right
 from typing import NamedTuple
 
+MOST_CHARACTERS = 1_000_000
+"""Limit of the text of a reply, of its reasoning, and of one prediction: about twice 131,072 tokens. A
+million characters takes half a second to scan, and all models of a stage wait meanwhile."""
+
 _NAME = (
     r"(?:(?:\w{1,20}[:_])?(?:think|thinking|thoughts?|reasoning|reflection|reflect|scratchpad"
     r"|inner_monologue|chain_of_thought|analysis|rationale|cot)|thought_process|reason)"

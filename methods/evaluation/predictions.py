@@ -11,15 +11,13 @@ from methods.evaluation.items import Item
 from methods.evaluation.published import PublishedError
 from methods.evaluation.published_tables import shortened_id
 from methods.ids import content_id
-from methods.model_text import without_reasoning
+from methods.model_text import MOST_CHARACTERS, without_reasoning
 from methods.naming import nearest
 
 COLUMNS = ("prediction", "predict", "pred", "output")
 """Names of the column with the predictions: the first of these that a file has."""
 OUTPUT = "output"
 """The column that has the right answers in published files."""
-MOST_CHARACTERS = 1_000_000
-"""Limit of one prediction."""
 
 Unplaced = Literal["unknown", "other_choices", "unknown_pass", "ambiguous"]
 """Why a row belongs to no pass: the release has no such question; the question has other choices; it

@@ -83,7 +83,9 @@ async def attempt(
                         waits_for(f"a reply of {spec.name}")
                         response = await client.post(body)
                     limits.pause(min(pause_until_reset(response.headers), MAX_WAIT))
-                    reply = read_reply(response.content, lambda: prompt_tokens(request, spec))
+                    reply = read_reply(
+                        response.content, spec.name, lambda: prompt_tokens(request, spec)
+                    )
                     reply = answer_in_reasoning_field(reply, spec)
                     used = reply.prompt_tokens, reply.completion_tokens
                 except ANY_TROUBLE as error:

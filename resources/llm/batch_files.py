@@ -16,7 +16,13 @@ from resources.llm.ledger.batch_state import BatchItem, FailedRequest
 from resources.llm.ledger_entries import LedgerRequest, entry_from_reply, failed_entry
 from resources.llm.masking import mask, masked, one_line
 from resources.llm.model_spec import ModelSpec
-from resources.llm.reply import BadResponse, answer_in_reasoning_field, exceeds_limit, reply_of
+from resources.llm.reply import (
+    BadResponse,
+    ReplyTooLarge,
+    answer_in_reasoning_field,
+    exceeds_limit,
+    reply_of,
+)
 from resources.llm.request import FailureKind
 from resources.llm.request_body import RequestTooLarge, encoded_body
 from resources.llm.request_keys import KeyedRequest
@@ -148,14 +154,15 @@ def _result(item: BatchItem, row: dict[str, Any], spec: ModelSpec) -> Call | Fai
         item.key, item.request, item.prompt_version, item.stage, item.run, "batch"
     )
     try:
-        reply = reply_of(body, lambda: text_tokens(canonical_json(item.request)))
+        reply = reply_of(body, spec.name, lambda: text_tokens(canonical_json(item.request)))
         reply = masked(answer_in_reasoning_field(reply, spec), spec)
     except BadResponse as error:
         if error.billed is None and error.error is not None:
             return _refused(item, error.error, spec)
         detail = one_line(str(error), spec)
         if error.billed is None:
-            return FailedRequest(item.key, "bad_response", detail, True)
+            again = not isinstance(error, ReplyTooLarge)
+            return FailedRequest(item.key, "bad_response", detail, again)
         body = mask(error.body, spec)
         charge = failed_entry("bad_response", detail, spec, ledger_request, error.billed, body)
         return FailedRequest(item.key, "bad_response", detail, False, charge)

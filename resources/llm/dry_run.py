@@ -127,7 +127,7 @@ class DryModelCalls(ModelCalls):
             body = await make_body(request, stand_in, self.context.images)
             response = await client.chat.post(body)
             limits.answered(sent_at)
-            reply = read_reply(response.content, lambda: 0)
+            reply = read_reply(response.content, spec.name, lambda: 0)
         images = self.context.images
         prompt = likely_prompt_tokens(
             request, spec, lambda image_id: images.sent_size(image_id, spec.max_side)

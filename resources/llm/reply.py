@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import httpx2
 
 from methods.json_text import from_json, storable, to_json
-from methods.model_text import without_reasoning
+from methods.model_text import MOST_CHARACTERS, without_reasoning
 from resources.files.bounded import limit_body
 from resources.llm.estimate import text_tokens
 from resources.llm.event_stream import read_event_stream
@@ -65,6 +65,14 @@ def exceeds_limit(spec: ModelSpec) -> str:
     return (
         f"The reply is larger than the {spec.max_reply_bytes} bytes that max_reply_bytes of "
         f"{spec.name} allows: raise it if such replies are right."
+    )
+
+
+def _exceeds_characters(model: str, length: int) -> str:
+    return (
+        f"The reply of {model} has a text of {length:,} characters, and at most "
+        f"{MOST_CHARACTERS:,} are read: set a lower token_limit.tokens in its entry of models.yaml if "
+        "the model repeats itself."
     )
 
 
@@ -123,11 +131,12 @@ class _ReplyText:
             raise TypeError
 
 
-def read_reply(body: bytes, prompt_tokens: Callable[[], int]) -> Reply:
+def read_reply(body: bytes, model: str, prompt_tokens: Callable[[], int]) -> Reply:
     """Read the completion in a response body.
 
     Args:
         body: The body.
+        model: The name of the model, for messages.
         prompt_tokens: Returns an estimate, for servers that send no token counts.
 
     Raises:
@@ -147,14 +156,15 @@ def read_reply(body: bytes, prompt_tokens: Callable[[], int]) -> Reply:
             )
             raise BadResponse(what, billed, body.decode("utf-8", "replace")) from None
         decoded = stream.completion
-    return reply_of(decoded, prompt_tokens)
+    return reply_of(decoded, model, prompt_tokens)
 
 
-def reply_of(body: object, prompt_tokens: Callable[[], int]) -> Reply:
+def reply_of(body: object, model: str, prompt_tokens: Callable[[], int]) -> Reply:
     """Read the completion in a decoded JSON body.
 
     Args:
         body: The decoded body.
+        model: The name of the model, for messages.
         prompt_tokens: Returns an estimate, for servers that send no token counts.
 
     Raises:
@@ -182,6 +192,10 @@ def reply_of(body: object, prompt_tokens: Callable[[], int]) -> Reply:
     # Some servers put the same text into two of the fields, and some leave one blank.
     thought = [value for value in reasonings if isinstance(value, str) and value.strip()][:1]
     only_reasoning_field = bool(thought) and not (text.strip() or collected.reasoning)
+    longest = max(len(part) for part in (text, refusal, "".join([*thought, *collected.reasoning])))
+    if longest > MOST_CHARACTERS:
+        billed = counts if counts and _can_be(counts, longest) else None
+        raise ReplyTooLarge(_exceeds_characters(model, longest), billed, to_json(body))
     text, before_text = without_reasoning(text)
     reasoning = "\n".join(filter(None, [*thought, *collected.reasoning, before_text]))
     n_shown = len(text) + len(reasoning) + len(refusal)
@@ -284,7 +298,9 @@ def _unread(
 
 
 class ReplyTooLarge(BadResponse):
-    """A response's body is larger than the model's entry allows; the rest of it was not read."""
+    """A response's body is larger than the model's entry allows, and the rest of it was not read; or
+    its text is longer than `MOST_CHARACTERS`.
+    """
 
 
 def limit_replies(spec: ModelSpec) -> Callable[[httpx2.Response], Awaitable[None]]:

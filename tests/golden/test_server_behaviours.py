@@ -130,6 +130,7 @@ BEHAVIOURS = {
         Behaviour("`finish_reason: SAFETY`", says("SAFETY", content=None)),
         Behaviour("Gemini: `finish_reason: content_filter: ...` and no message", of("gemini-flash", withholds=True), "gemini-flash"),  # noqa: E501
         Behaviour("Anthropic: `finish_reason: refusal`", of("claude", withholds=True), "claude"),
+        Behaviour("an answer of more than 1,000,000 characters", says(content="A" * 1_000_001)),
         Behaviour("an empty list of choices, with `usage`", body({"choices": [], "usage": USAGE})),
         Behaviour("another JSON schema, with `usage`", body({"output": "F", "usage": USAGE})),
         Behaviour("another JSON schema, without `usage`", body({"output": "Fine."})),

@@ -53,7 +53,7 @@ def sent(reply: dict[str, Any]) -> bytes:
 
 def entry_of(reply: dict[str, Any], **fields: Any) -> Call | Charge:
     request = LedgerRequest("k", {}, "p@1", "s", "r", "live")
-    return entry_from_reply(reply_of(reply, lambda: 11), spec_of(**fields), request, 0.1, 1)
+    return entry_from_reply(reply_of(reply, "it", lambda: 11), spec_of(**fields), request, 0.1, 1)
 
 
 THOUGHT = "First I look at the needle."
@@ -204,7 +204,7 @@ def test_the_text_of_a_reply_that_an_error_ended_is_shown(text, kind):
 )
 def test_a_reply_that_is_no_completion_was_not_billed(reply):
     with pytest.raises(BadResponse) as caught:
-        read_reply(reply, lambda: 11)
+        read_reply(reply, "it", lambda: 11)
 
     assert caught.value.billed is None
 
@@ -229,14 +229,16 @@ STREAMS = {
 
 
 def test_a_finish_reason_of_any_length_is_shortened():
-    reply = reply_of(body({"content": "North."}, "content_filter: " + "x" * 200_000), lambda: 11)
+    reply = reply_of(
+        body({"content": "North."}, "content_filter: " + "x" * 200_000), "it", lambda: 11
+    )
 
     assert reply.finish_reason == "content_filter: " + "x" * 184
 
 
 @pytest.mark.parametrize("stream", STREAMS.values(), ids=STREAMS)
 def test_a_whole_stream_is_read(stream):
-    reply = read_reply(stream, lambda: 11)
+    reply = read_reply(stream, "it", lambda: 11)
 
     assert (reply.text, reply.prompt_tokens, reply.completion_tokens) == ("North.", 30, 20)
 
@@ -281,7 +283,7 @@ def test_what_came_of_a_billed_stream_that_breaks_off_is_kept_cut_and_not_asked_
     ],
 )
 def test_tokens_are_the_servers_own_counts_or_estimates(usage, counts, claimed):
-    reply = reply_of(body({"content": "<think>So</think>North."}, usage=usage), lambda: 11)
+    reply = reply_of(body({"content": "<think>So</think>North."}, usage=usage), "it", lambda: 11)
 
     assert (reply.prompt_tokens, reply.completion_tokens) == counts
     assert reply.claimed_tokens == claimed
@@ -374,7 +376,7 @@ THINKS = {"chat_template_kwargs": {"enable_thinking": True}, "top_k": 5}
 def test_a_whole_answer_in_the_field_for_reasoning_is_the_answer_of_a_model_that_does_not_think(
     content, finish, settings, text
 ):
-    reply = reply_of(body({"content": content, "reasoning": "B"}, finish), lambda: 11)
+    reply = reply_of(body({"content": content, "reasoning": "B"}, finish), "it", lambda: 11)
 
     reply = answer_in_reasoning_field(reply, spec_of(**settings))
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import gzip
+import json
 import resource
 import zlib
 from dataclasses import replace
@@ -11,13 +12,22 @@ import openai
 import pytest
 
 from methods.prompts.messages import Message
+from resources.llm import reply
 from resources.llm.clients import Clients
 from resources.llm.errors import server_error
+from resources.llm.ledger.batch_state import FailedRequest
 from resources.llm.request import ChatRequest, Completion, Failure
 from resources.mock_server.process import MockServerProcess
 from tests.doubles.odd_api import PIECE, Asked, answering, refusing
 from tests.doubles.openai_api import completion
-from tests.resources.llm.entries import ask, ask_server, change_entries, gateway_of, spec_of
+from tests.resources.llm.entries import (
+    ask,
+    ask_server,
+    batch_result,
+    change_entries,
+    gateway_of,
+    spec_of,
+)
 
 MB = 1_000_000
 GIGABYTE = 1_000 * MB
@@ -120,6 +130,52 @@ def test_without_a_setting_sixteen_megabytes_are_read_and_no_more(tmp_path):
     outcomes, _ = ask_server(tmp_path, answer, 2, concurrency=1)
 
     assert [*map(type, outcomes)] == [Completion, Failure]
+
+
+MOST = 1_000_000
+MESSAGES = {
+    "text": lambda text: {"content": text},
+    "parts": lambda text: {"content": [{"type": "text", "text": text[:9]}, text[9:]]},
+    "reasoning": lambda text: {"content": "A", "reasoning_content": text},
+    "reasoning in a part": lambda text: {"content": [{"type": "thinking", "thinking": text}, "A"]},
+    "refusal": lambda text: {"content": None, "refusal": text},
+}
+
+
+@pytest.mark.parametrize("message", MESSAGES.values(), ids=MESSAGES)
+@pytest.mark.parametrize("tokens", [(10, 100_000), (0, 0)], ids=["counted", "not counted"])
+def test_a_text_of_more_than_a_million_characters_is_a_failure_after_one_attempt(
+    tmp_path, monkeypatch, message, tokens
+):
+    scanned: list[str] = []
+    monkeypatch.setattr(reply, "without_reasoning", scanned.append)
+    text = ("(A) or B? " * 1_500_000)[: 15 * MB]
+
+    def answer(asked: Asked) -> None:
+        asked.send(completion({"role": "assistant", **message(text)}, *tokens))
+
+    (outcome,), api = ask_server(tmp_path, answer)
+
+    assert isinstance(outcome, Failure) and outcome.kind == "bad_response"
+    assert "The reply of it has a text of 15,000,000 characters" in outcome.detail
+    assert "at most 1,000,000 are read: set a lower token_limit.tokens" in outcome.detail
+    assert scanned == []
+    assert len(api.received) == 1
+    failed = batch_result(json.loads(completion(message(text), *tokens)), spec_of())
+    assert isinstance(failed, FailedRequest)
+    assert (failed.kind, failed.again) == ("bad_response", False)
+
+
+def test_a_text_of_a_million_characters_is_read_in_addition_to_as_much_reasoning(tmp_path):
+    def answer(asked: Asked) -> None:
+        text = "A" * MOST
+        asked.send(
+            completion({"content": text, "reasoning_content": text, "reasoning": text}, 10, 5)
+        )
+
+    (outcome,), _ = ask_server(tmp_path, answer)
+
+    assert isinstance(outcome, Completion) and len(outcome.text) == MOST
 
 
 REASON = b'{"error": {"message": "No tools here.", "input": "'

@@ -108,7 +108,7 @@ def show_results(judges: Sequence[str], release: str = "") -> int:
         if row["judge"] in shown and row["release_id"] in of_release
     ]
     if lacking:
-        print("\n" + "\n".join(lacking))
+        print("\n" + printable("\n".join(lacking)))
     return len(missing)
 
 
@@ -116,7 +116,7 @@ def _missing_sentence(row: Mapping[str, Any]) -> str:
     judge = "" if row["asked"] == row["model"] else f" with {row['asked']}"
     return (
         f"{row['model']} on {row['release_id']}{judge}: the results of {row['stage']} were not taken, "
-        f"as {row['n_lost']} of {row['n_turns']} turns were lost ({printable(row['why'])})."
+        f"as {row['n_lost']} of {row['n_turns']} turns were lost ({row['why']})."
     )
 
 

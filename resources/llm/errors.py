@@ -202,7 +202,10 @@ def _no_connection(error: aiohttp.ClientConnectorError, spec: ModelSpec) -> str:
 _NO_TLS = ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE")
 """Errors of OpenSSL for a server that answers without TLS."""
 _ADVICE = (
-    ((2, 18, 19, 20, 21), "Set SSL_CERT_FILE to a file with the certificate of the issuer"),
+    (
+        (2, 18, 19, 20, 21),
+        "Set SSL_CERT_FILE to a file with the certificate of the issuer, and start again",
+    ),
     ((9, 10), "Renew the certificate of the server, or correct the clock of this machine"),
     ((62, 64), "Set base_url in models.yaml to a host that the certificate names"),
 )

@@ -228,7 +228,8 @@ def _require_unchanged(
     """Verify rows, files and images by their hashes; return the images' names."""
     try:
         reviewed = ReviewPolicy(card["review_policy"], card["review_share"])
-        image_ids = {image["image_id"] for image in rows["images"]}
+        # Sorting raises TypeError for texts mixed with other values.
+        image_ids = sorted({image["image_id"] for image in rows["images"]})
         # The id is used as the name of a folder.
         is_named = RELEASE_NAME.fullmatch(card["name"]) and any(
             card["release_id"] == id_of_release(card["name"], reviewed, ordered, edition_of(card))
@@ -253,10 +254,10 @@ def _require_unchanged(
         for path in sorted((folder / "images").glob("*"))
         if path.suffix.removeprefix(".") in EXTENSION_OF.values()
     }
-    for image_id in sorted(image_ids):
+    for image_id in image_ids:
         if image_id not in names or _sha256(folder, names[image_id]) != image_id:
             raise _changed(folder, f"images/{image_id}")
-    return [names[image_id] for image_id in sorted(image_ids)]
+    return [names[image_id] for image_id in image_ids]
 
 
 def _as_built(rows: Mapping[str, list[dict[str, Any]]]) -> Mapping[str, list[dict[str, Any]]]:

@@ -71,7 +71,7 @@ def require_bounded(items: Sequence[Item], sizes: Mapping[str, int]) -> None:
         PublishedError: There are too many label names, an id or a label is too long, or the images of
             an item or of all items are too large, each counted as often as it is shown.
     """
-    _require_short_names(items)
+    _require_bounded_names(items)
     n_bytes = 0
     for item in items:
         n_item_bytes = sum(sizes[image_id] for image_id in item.image_ids)
@@ -90,7 +90,7 @@ def require_bounded(items: Sequence[Item], sizes: Mapping[str, int]) -> None:
         )
 
 
-def _require_short_names(items: Sequence[Item]) -> None:
+def _require_bounded_names(items: Sequence[Item]) -> None:
     values: dict[str, set[str]] = {}
     for item in items:
         if max(map(len, (item.item_id, item.group_id or "", *item.labels))) > MOST_NAME:

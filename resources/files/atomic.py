@@ -7,12 +7,12 @@ import os
 import re
 import shutil
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 from uuid import uuid4
 
-from filelock import FileLock, Timeout
+from filelock import FileLock
 
 from resources.files.waiting import TimedWait
 
@@ -74,16 +74,15 @@ def hold_lock(path: Path) -> Iterator[None]:
     path.touch()
     lock = FileLock(path)
     waiting = TimedWait(math.inf, _LOG.warning, SAID_AFTER, SAID_EVERY)
-    while not lock.is_locked:
-        try:
-            lock.acquire(timeout=waiting.seconds_left())
-        except Timeout:
-            waiting.goes_on(f"another process of vlm-loom holds {path}")
-    with ExitStack() as stack:
-        stack.callback(lock.release)
-        # Processes that wait for the removed file notice that it has no name, and lock a new one.
-        stack.callback(path.unlink, missing_ok=True)
+    waiting.acquire(lock, f"another process of vlm-loom holds {path}")
+    try:
         yield
+    finally:
+        try:
+            # Processes that wait for the removed file notice that it has no name, and lock a new one.
+            path.unlink(missing_ok=True)
+        finally:
+            lock.release()
 
 
 @contextmanager

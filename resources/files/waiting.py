@@ -3,6 +3,8 @@
 import time
 from collections.abc import Callable
 
+from filelock import BaseFileLock, Timeout
+
 
 class TimedWait:
     """A wait of at most `timeout` seconds, which logs after `first` seconds and then every `again`
@@ -33,3 +35,13 @@ class TimedWait:
             so_far = f" for {seconds:.0f} s" if seconds >= 1 else ""
             self._log(f"Waiting{so_far}: {why}.")
         return True
+
+    def acquire(self, lock: BaseFileLock, why: str) -> bool:
+        """Acquire a lock. Returns False if others hold it until the wait is over."""
+        while True:
+            try:
+                lock.acquire(timeout=self.seconds_left())
+                return True
+            except Timeout:
+                if not self.goes_on(why):
+                    return False

@@ -192,7 +192,8 @@ def reply_of(body: object, model: str, prompt_tokens: Callable[[], int]) -> Repl
     # Some servers put the same text into two of the fields, and some leave one blank.
     thought = [value for value in reasonings if isinstance(value, str) and value.strip()][:1]
     only_reasoning_field = bool(thought) and not (text.strip() or collected.reasoning)
-    longest = max(len(part) for part in (text, refusal, "".join([*thought, *collected.reasoning])))
+    n_thought = sum(map(len, [*thought, *collected.reasoning]))
+    longest = max(len(text), len(refusal), n_thought)
     if longest > MOST_CHARACTERS:
         billed = counts if counts and _can_be(counts, longest) else None
         raise ReplyTooLarge(_exceeds_characters(model, longest), billed, to_json(body))

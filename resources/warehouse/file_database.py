@@ -153,17 +153,12 @@ class FileDatabase(Database):
         # Not per thread, since another thread may close the file that this thread left open.
         lock = FileLock(f"{self.path}.lock", poll_interval=0.01, thread_local=False)
         waiting = TimedWait(LOCK_TIMEOUT, self.log, SAID_AFTER, SAID_EVERY)
-        while True:
-            try:
-                lock.acquire(timeout=waiting.seconds_left())
-                break
-            except Timeout:
-                holder = "another process of vlm-loom, which may itself be waiting"
-                if not waiting.goes_on(f"{self.path} is in use by {holder}"):
-                    raise WarehouseError(
-                        f"Another process has held {self.path}.lock for {LOCK_TIMEOUT:.0f} s; "
-                        "end it and run again."
-                    ) from None
+        holder = "another process of vlm-loom, which may itself be waiting"
+        if not waiting.acquire(lock, f"{self.path} is in use by {holder}"):
+            raise WarehouseError(
+                f"Another process has held {self.path}.lock for {LOCK_TIMEOUT:.0f} s; end it and run "
+                "again."
+            )
         try:
             yield
         finally:
